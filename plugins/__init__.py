@@ -1,0 +1,1 @@
+"""The built-in plugins. Found through entry points like any other; import nothing of the core but its public names."""

@@ -1,0 +1,1 @@
+"""Admission: one plugin per file."""

@@ -1,0 +1,1 @@
+"""The filter chain: one filter per file."""

@@ -1,0 +1,1 @@
+"""Resources: one folder per API group, one file per kind that has rules of its own."""
