@@ -1,0 +1,72 @@
+"""Who asks, and whether they may: the words that authenticators, authorizers, filters and admission share.
+
+COMPAT: k8s.io/apiserver/pkg/authentication/user, .../authorization/authorizer
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from apiserver.api.request import Request
+
+AUTHENTICATED = "system:authenticated"
+UNAUTHENTICATED = "system:unauthenticated"
+ANONYMOUS = "system:anonymous"
+MASTERS = "system:masters"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Somebody who was authenticated. ``extra`` maps a key to its values."""
+
+    name: str
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+class Authenticator(Protocol):
+    """One way to tell who sent a request."""
+
+    def authenticate(self, request: Request) -> User | None:
+        """The user, or None when the request carries no credential of this kind.
+
+        :raises Unauthorized: it does carry one, and it is bad. Nobody else is asked then.
+        """
+
+
+class Decision(enum.Enum):
+    """What an authorizer says."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+    NO_OPINION = "no opinion"
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What is to be done, by whom. For non-resource requests only ``user``, ``verb`` and ``path`` count."""
+
+    user: User
+    verb: str
+    path: str
+    is_resource: bool
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    field_selector: str = ""
+    label_selector: str = ""
+
+
+class Authorizer(Protocol):
+    """One opinion on whether a user may do something."""
+
+    def authorize(self, attributes: Attributes) -> tuple[Decision, str]:
+        """The decision and its reason ("" for none). An exception is an internal error (500), not a refusal."""

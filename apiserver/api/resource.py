@@ -1,0 +1,132 @@
+"""The declaration of a resource: one object from which routes, discovery, OpenAPI, tables and RBAC verbs derive.
+
+A resource plugin returns these from the hook ``apiserver_resources``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from apiserver.api.names import GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource
+from apiserver.api.strategy import Strategy
+
+if TYPE_CHECKING:
+    from apiserver.api.server import Server
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the resource's Table.
+
+    ``cell`` makes the value from the object (a dict): a string, number, bool or None. ``type`` and ``format`` are
+    OpenAPI's; a column with ``priority`` > 0 is shown by ``-o wide`` only.
+    """
+
+    name: str
+    cell: Callable[[dict[str, Any]], Any]
+    type: str = "string"
+    format: str = ""
+    priority: int = 0
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Subresource:
+    """A subresource such as ``status`` or ``scale``.
+
+    Either ``strategy`` (the generic store serves get, update and patch of the parent's object with these rules) or
+    ``storage`` (a factory ``(server, resource) -> object`` with some of the protocols of :mod:`apiserver.api.rest`).
+    ``kind`` is the kind of its body, None for the parent's.
+    """
+
+    name: str
+    strategy: Strategy | None = None
+    kind: GroupVersionKind | None = None
+    storage: Callable[[Server, Resource], object] | None = None
+    verbs: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One resource in one group version.
+
+    :param plural: as in URLs; ``singular`` defaults to the lower-case kind, ``list_kind`` to ``<kind>List``.
+    :param schema: an OpenAPI v3 schema (dict) of the kind; None = the built-in definition of this
+        GroupVersionKind, which exists for Kubernetes' own kinds only.
+    :param columns: of its Table, after Name and before nothing; None = Name and Age.
+    :param selectable_fields: what field selectors may name beside metadata.name and metadata.namespace; values come
+        from ``strategy.selectable_fields``.
+    :param storage_prefix: key below the etcd prefix, default ``<plural>`` for built-in groups and
+        ``<group>/<plural>`` for groups with a dot that are not ``*.k8s.io``.
+    :param storage_version: the version objects are stored in, None = this one. Resources of one ``storage_prefix``
+        share their objects.
+    :param from_storage: turns an object of the storage version into this one, in place (apiVersion is set for it);
+        ``to_storage`` the other way. None = only apiVersion and kind differ.
+    :param ttl: seconds after which objects vanish, or a function of the server's config.
+    :param storage: a factory for a storage object of one's own; None = the generic store.
+    :param deprecated: a sentence for the Warning header, as upstream's deprecation texts.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+    singular: str = ""
+    list_kind: str = ""
+    short_names: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    strategy: Strategy = field(default_factory=Strategy)
+    schema: Mapping[str, Any] | None = None
+    columns: Sequence[Column] | None = None
+    selectable_fields: Sequence[str] = ()
+    subresources: Sequence[Subresource] = ()
+    storage_prefix: str = ""
+    storage_version: GroupVersionKind | None = None
+    from_storage: Callable[[dict[str, Any]], None] | None = None
+    to_storage: Callable[[dict[str, Any]], None] | None = None
+    ttl: Callable[[Any], int] | None = None
+    storage: Callable[[Server, Resource], object] | None = None
+    deprecated: str = ""
+
+    @property
+    def group_version(self) -> GroupVersion:
+        return GroupVersion(self.group, self.version)
+
+    @property
+    def gvk(self) -> GroupVersionKind:
+        return GroupVersionKind(self.group, self.version, self.kind)
+
+    @property
+    def gvr(self) -> GroupVersionResource:
+        return GroupVersionResource(self.group, self.version, self.plural)
+
+    @property
+    def group_resource(self) -> GroupResource:
+        return GroupResource(self.group, self.plural)
+
+    @property
+    def storage_gvk(self) -> GroupVersionKind:
+        """What is written into the store."""
+        return self.storage_version or self.gvk
+
+    @property
+    def singular_name(self) -> str:
+        return self.singular or self.kind.lower()
+
+    @property
+    def list_kind_name(self) -> str:
+        return self.list_kind or f"{self.kind}List"
+
+    @property
+    def key_prefix(self) -> str:
+        """The storage key prefix of this resource below the configured root, without slashes around it.
+
+        COMPAT: kube-apiserver keeps built-in groups' objects under the bare plural, custom ones under group/plural.
+        """
+        if self.storage_prefix:
+            return self.storage_prefix
+        builtin = "." not in self.group or self.group.endswith(".k8s.io")
+        return self.plural if builtin and self.schema is None else f"{self.group}/{self.plural}"

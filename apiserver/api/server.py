@@ -1,0 +1,122 @@
+"""What a plugin sees of the server it is built into.
+
+The object behind this protocol is :class:`apiserver.server.Server`. Hooks that are called while the server is built
+(filters, routes, authenticators) keep a reference and use it when requests come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from apiserver.api.auth import Attributes, Decision, User
+from apiserver.api.names import GroupResource, GroupVersionResource
+from apiserver.api.request import Request
+from apiserver.api.rest import Context
+
+if TYPE_CHECKING:
+    from apiserver.api.encoded import EncodedObject
+    from apiserver.api.resource import Resource
+    from apiserver.api.settings import Config
+    from apiserver.api.storage import Storage
+
+WsgiApp = Callable[[dict[str, Any], Any], Iterable[bytes]]
+Filter = Callable[[WsgiApp], WsgiApp]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A path that is not a resource, such as ``/version``.
+
+    ``path`` is exact; with ``prefix`` everything below it too. ``app`` is a plain WSGI app. ``listed``: whether
+    ``GET /`` shows it. ``methods`` empty = all.
+    """
+
+    path: str
+    app: WsgiApp
+    prefix: bool = False
+    listed: bool = True
+    methods: Sequence[str] = ()
+
+
+class Lister(Protocol):
+    """Reads of one resource from the watch cache, for admission plugins and controllers. Never blocks for long.
+
+    What it returns is as new as the cache; nothing is read from the store.
+    """
+
+    def get(self, namespace: str, name: str) -> EncodedObject | None:
+        """One object, or None."""
+
+    def list(self, namespace: str = "", labels: Mapping[str, str] | None = None) -> Sequence[EncodedObject]:
+        """All objects (of a namespace) that carry ``labels``, in key order."""
+
+
+@dataclass(slots=True)
+class DelegateMatch:
+    """A delegate's answer to "is this request yours?": the WSGI app that answers it."""
+
+    app: WsgiApp
+    delegate: str = ""
+    params: dict[str, str] = field(default_factory=dict)
+
+
+class Lifecycle(Protocol):
+    """Signals of start and stop. COMPAT: k8s.io/apiserver/pkg/server lifecycleSignals."""
+
+    def is_set(self, signal: str) -> bool:
+        """Signals: MuxAndDiscoveryComplete, HasBeenReady, ShutdownInitiated, AfterShutdownDelayDuration,
+        PreShutdownHooksStopped, NotAcceptingNewRequest, InFlightRequestsDrained, HTTPServerStoppedListening."""
+
+    def request_started(self) -> bool:
+        """Count a non-long-running request; False when the server drains and the request must be refused."""
+
+    def request_finished(self) -> None:
+        """The counterpart of :meth:`request_started`."""
+
+
+class Server(Protocol):
+    """The server, for plugins."""
+
+    config: Config
+    storage: Storage
+    lifecycle: Lifecycle
+
+    @property
+    def resources(self) -> Sequence[Resource]:
+        """All resources that are served."""
+
+    def resource(self, resource: GroupVersionResource) -> Resource | None:
+        """One of them."""
+
+    def store(self, resource: GroupResource) -> Any:
+        """The storage object of a resource (its protocols are those of :mod:`apiserver.api.rest`).
+
+        :raises KeyError: it is not served.
+        """
+
+    def lister(self, resource: GroupResource) -> Lister:
+        """Read access from the watch cache."""
+
+    def system_context(self, namespace: str = "") -> Context:
+        """A context for calls made by the server itself, as user ``system:apiserver`` in ``system:masters``."""
+
+    def authenticate(self, request: Request) -> User | None:
+        """Ask the authenticators in order. :raises Unauthorized:"""
+
+    def authorize(self, attributes: Attributes) -> tuple[Decision, str]:
+        """Ask the authorizers in order; nobody's opinion is NO_OPINION, which means no."""
+
+    def audit(self, event: Mapping[str, Any]) -> None:
+        """Hand an audit event to every ``apiserver_audit`` hook."""
+
+    def post_start_hook(self, name: str, run: Callable[[], None]) -> None:
+        """Run ``run`` in a thread after the server listens; ``readyz`` has a check ``poststarthook/<name>``.
+
+        An exception ends the process with its name. Call it from ``apiserver_started``.
+        """
+
+    def background(self, name: str, run: Callable[[Callable[[float], bool]], None]) -> None:
+        """Run a loop in a daemon thread until shutdown: ``run(wait)``, where ``wait(seconds)`` returns False when
+        it is time to end. An exception is logged and ``run`` is called again after a pause."""

@@ -1,0 +1,152 @@
+"""A strategy: the rules of one kind that its schema does not say.
+
+The registry calls these in the order of upstream's BeforeCreate and BeforeUpdate. Every method has a do-nothing
+default; a kind with rules overrides what it needs. Objects are plain dicts in the storage version, normalised by the
+schema (unknown fields gone, types right), so a strategy may rely on types but not on presence.
+
+COMPAT: k8s.io/apiserver/pkg/registry/rest RESTCreateStrategy, RESTUpdateStrategy, RESTDeleteStrategy
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiserver.api.fields import FieldError
+from apiserver.api.rest import Context, DeleteOptions
+
+Object = dict[str, Any]
+
+
+class Strategy:
+    """Rules of one kind. Instances are shared between threads: keep no state of a request."""
+
+    allow_create_on_update: bool = False
+    """PUT of a missing object creates it."""
+
+    allow_unconditional_update: bool = True
+    """PUT without resourceVersion is accepted (last write wins)."""
+
+    returns_deleted_object: bool = False
+    """DELETE answers with the object, not with a Status."""
+
+    default_propagation: str = ""
+    """What happens to dependents when DELETE does not say: "" background, "Orphan", or "Foreground"."""
+
+    def default(self, obj: Object) -> None:
+        """Set the defaults that Go code sets, in place; also called for patched objects and for old stored ones."""
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        """Clear what clients may not set (status) and fill what the server sets, in place."""
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """The same for an update: carry over status, bump ``metadata.generation`` (:meth:`bump_generation`)."""
+
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        """Problems of a new object, metadata excepted (the registry checks metadata)."""
+        return []
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        """Problems of a changed object, those of :meth:`validate` included where upstream repeats them."""
+        return self.validate(ctx, obj)
+
+    def validate_name(self, name: str, prefix: bool) -> list[str]:
+        """What is wrong with a name; ``prefix``: it is a generateName. Default: DNS-1123 subdomain."""
+        from apiserver.api.validation import dns_subdomain  # noqa: PLC0415 - avoids a cycle for subclasses' authors
+
+        return dns_subdomain(name, prefix=prefix)
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        """Warnings for the client that created this."""
+        return []
+
+    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+        """Warnings for the client that changed this."""
+        return []
+
+    def canonicalize(self, obj: Object) -> None:
+        """Bring into the form to be stored, after validation, in place."""
+
+    def grace_period(self, ctx: Context, obj: Object, options: DeleteOptions) -> int | None:
+        """Seconds that a deletion waits for somebody to stop the thing; None = this kind knows no grace.
+
+        COMPAT: RESTGracefulDeleteStrategy.CheckGracefulDelete
+        """
+        return None
+
+    def begin_delete(self, ctx: Context, obj: Object) -> bool:
+        """Change the object when its deletion is asked for, in place (a namespace becomes Terminating).
+
+        Returns whether the object must stay until somebody finishes the deletion, as with finalizers.
+        """
+        return False
+
+    def finished(self, obj: Object) -> bool:
+        """Whether an object that is being deleted (no finalizers, no grace left) may go now."""
+        return True
+
+    def check_delete(self, ctx: Context, obj: Object) -> None:
+        """:raises ApiError: this object may not be deleted."""
+
+    def after_create(self, ctx: Context, obj: Object) -> None:
+        """Release or confirm what :meth:`prepare_for_create` took, after the object was stored."""
+
+    def after_delete(self, ctx: Context, obj: Object) -> None:
+        """Let go of what belongs to the object (allocated addresses), after it is gone."""
+
+    def selectable_fields(self, obj: Object) -> dict[str, str]:
+        """Values of the fields that field selectors may name, beside metadata.name and metadata.namespace."""
+        return {}
+
+
+def bump_generation(obj: Object, old: Object, *fields: str) -> None:
+    """Set ``metadata.generation`` to the old one, plus one if one of ``fields`` (default: ``spec``) differs."""
+    changed = any(obj.get(f) != old.get(f) for f in fields or ("spec",))
+    obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + (1 if changed else 0)
+
+
+class SpecStatusStrategy(Strategy):
+    """The usual kind: spec for users, status for controllers, generation counts spec changes."""
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        obj.pop("status", None)
+        obj["metadata"]["generation"] = 1
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        keep_status(obj, old)
+        bump_generation(obj, old)
+
+
+def keep_status(obj: Object, old: Object) -> None:
+    """The main endpoint ignores status: take the old one."""
+    if "status" in old:
+        obj["status"] = old["status"]
+    else:
+        obj.pop("status", None)
+
+
+class StatusStrategy(Strategy):
+    """The rules of ``/status``: everything but status (and metadata that status writers may touch) is the old one.
+
+    :param parent: the kind's own strategy, for defaults, names and selectable fields.
+    """
+
+    def __init__(self, parent: Strategy) -> None:
+        self.parent = parent
+
+    def default(self, obj: Object) -> None:
+        self.parent.default(obj)
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        for key in [k for k in obj if k not in ("status", "metadata", "apiVersion", "kind")]:
+            if key not in old:
+                del obj[key]
+        obj.update({k: v for k, v in old.items() if k not in ("status", "metadata")})
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        return []
+
+    def validate_name(self, name: str, prefix: bool) -> list[str]:
+        return self.parent.validate_name(name, prefix)
+
+    def selectable_fields(self, obj: Object) -> dict[str, str]:
+        return self.parent.selectable_fields(obj)

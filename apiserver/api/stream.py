@@ -1,0 +1,63 @@
+"""The stream of a watch: an iterable that any WSGI server can serve and that the watch hub serves without a thread.
+
+Handlers return a :class:`WatchStream`. A plain WSGI server iterates it, one thread per watch. The worker class in
+``apiserver.serving`` recognises it, as servers recognise ``wsgi.file_wrapper``, writes the head and hands the
+connection and the stream to its hub, which calls :meth:`WatchStream.take` when the stream wakes it or a timer is due.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+
+
+class WatchStream(ABC):
+    """Frames (complete encoded events, each ending in a newline or self-delimiting) that arrive over time.
+
+    The consumer calls :meth:`subscribe` once, then :meth:`take` whenever woken or at :meth:`next_timer`, and
+    :meth:`close` at the end. Only one consumer at a time.
+    """
+
+    @abstractmethod
+    def subscribe(self, wake: Callable[[WatchStream], None]) -> None:
+        """Begin. ``wake(self)`` is called, from any thread and possibly more often than needed, when frames wait.
+
+        ``wake`` must be cheap and must not call back into the stream.
+        """
+
+    @abstractmethod
+    def take(self, now: float) -> Sequence[bytes] | None:
+        """All frames that wait, without blocking; empty when there are none; None when the stream has ended.
+
+        :param now: ``time.monotonic()``, with which timers (bookmarks, deadline) are compared.
+        """
+
+    @abstractmethod
+    def next_timer(self) -> float:
+        """The ``time.monotonic()`` at which :meth:`take` must be called even if nobody wakes (``math.inf`` = never)."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything. Safe to call twice and from any thread; :meth:`take` then returns None."""
+
+    def terminate(self) -> None:
+        """The server shuts down: end soon. By default the stream is closed at once."""
+        self.close()
+
+    def __iter__(self) -> Iterator[bytes]:
+        woken = threading.Event()
+        self.subscribe(lambda _stream: woken.set())
+        try:
+            while True:
+                woken.clear()
+                frames = self.take(time.monotonic())
+                if frames is None:
+                    return
+                if frames:
+                    yield b"".join(frames)
+                    continue
+                woken.wait(min(max(self.next_timer() - time.monotonic(), 0.0), 3600.0))
+        finally:
+            self.close()
