@@ -93,8 +93,9 @@ class FieldError:
 
     @classmethod
     def not_supported(cls, field: str, value: Any, supported: Iterable[str]) -> FieldError:
-        """The value is none of ``supported`` (shown sorted, quoted)."""
-        quoted = ", ".join(json.dumps(s) for s in sorted(supported))
+        """The value is none of ``supported``, shown quoted: in the order given, a set sorted."""
+        shown = sorted(supported) if isinstance(supported, (set, frozenset)) else supported
+        quoted = ", ".join(json.dumps(s) for s in shown)
         detail = f"supported values: {quoted}" if quoted else ""
         return cls("FieldValueNotSupported", field, _join(f"Unsupported value: {go_value(value)}", detail))
 

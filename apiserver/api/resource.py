@@ -21,7 +21,8 @@ class Column:
     """A column of the resource's Table.
 
     ``cell`` makes the value from the object (a dict): a string, number, bool or None. ``type`` and ``format`` are
-    OpenAPI's; a column with ``priority`` > 0 is shown by ``-o wide`` only.
+    OpenAPI's; a column with ``priority`` > 0 is shown by ``-o wide`` only. Without a ``description`` the one of the
+    ``field`` of the kind's schema is shown: a dotted path such as ``spec.replicas``.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Column:
     format: str = ""
     priority: int = 0
     description: str = ""
+    field: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class Resource:
     :param plural: as in URLs; ``singular`` defaults to the lower-case kind, ``list_kind`` to ``<kind>List``.
     :param schema: an OpenAPI v3 schema (dict) of the kind; None = the built-in definition of this
         GroupVersionKind, which exists for Kubernetes' own kinds only.
-    :param columns: of its Table, after Name and before nothing; None = Name and Age.
+    :param columns: of its Table, after Name; None = Name and Age. With a column of format ``name`` among them, that
+        one is the Name column, in its place.
     :param selectable_fields: what field selectors may name beside metadata.name and metadata.namespace; values come
         from ``strategy.selectable_fields``.
     :param storage_prefix: key below the etcd prefix, default ``<plural>`` for built-in groups and
