@@ -20,9 +20,6 @@ from apiserver.api.storage import StorageError, UnavailableError
 SCHEMA_VERSION = 1
 """``PRAGMA user_version`` of the files that this module writes."""
 
-FIRST_REVISION = 1
-"""The revision of an empty store; the first write takes the next one. COMPAT: etcd."""
-
 BUSY_TIMEOUT = 10.0
 """Seconds that an operation waits for other processes before it gives up with UnavailableError."""
 
@@ -45,7 +42,9 @@ _SCHEMA = (
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 
-SELECT_REVISION = f"SELECT ifnull(max(revision), {FIRST_REVISION}) FROM log"
+SELECT_REVISION = "SELECT ifnull(max(revision), 1) FROM log"
+"""The newest revision; 1 in an empty store, so that the first write is 2. COMPAT: etcd."""
+
 SELECT_COMPACTED = "SELECT number FROM meta WHERE name = 'compacted'"
 
 

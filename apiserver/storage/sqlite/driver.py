@@ -12,6 +12,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from apiserver.api.storage import (
@@ -38,15 +39,16 @@ _GET = """SELECT c.key, l.value, c.revision, c.create_revision FROM current c JO
 _GET_AT = """SELECT key, value, revision, create_revision FROM log WHERE key = ? AND revision <= ?
     ORDER BY revision DESC LIMIT 1"""
 _LIST = """SELECT c.key, l.value, c.revision, c.create_revision FROM current c JOIN log l ON l.revision = c.revision
-    WHERE c.key >= :first AND (:end IS NULL OR c.key < :end) ORDER BY c.key LIMIT :limit"""
-_COUNT = "SELECT count(*) FROM current WHERE key >= :first AND (:end IS NULL OR key < :end)"
-_NEWEST_OF_EACH = """(SELECT key, max(revision) AS newest FROM log
-    WHERE key >= :first AND (:end IS NULL OR key < :end) AND revision <= :revision GROUP BY key ORDER BY key) each"""
-_LIST_AT = f"""SELECT l.key, l.value, l.revision, l.create_revision
-    FROM {_NEWEST_OF_EACH} JOIN log l ON l.revision = each.newest
-    WHERE l.value IS NOT NULL ORDER BY each.key LIMIT :limit"""
-_COUNT_AT = f"""SELECT count(*) FROM {_NEWEST_OF_EACH} JOIN log l ON l.revision = each.newest
-    WHERE l.value IS NOT NULL"""
+    WHERE c.key >= :first AND c.key < :end ORDER BY c.key LIMIT :limit"""
+_COUNT = "SELECT count(*) FROM current WHERE key >= :first AND key < :end"
+_LIST_AT = """SELECT l.key, l.value, l.revision, l.create_revision FROM log l INDEXED BY log_key
+    WHERE l.key >= :first AND l.key < :end AND l.revision <= :revision AND NOT EXISTS (
+        SELECT 1 FROM log n WHERE n.key = l.key AND n.revision > l.revision AND n.revision <= :revision)
+    AND l.value IS NOT NULL ORDER BY l.key LIMIT :limit"""
+_COUNT_AT = """SELECT count(*) FROM log l INDEXED BY log_key
+    WHERE l.key >= :first AND l.key < :end AND l.revision <= :revision AND NOT EXISTS (
+        SELECT 1 FROM log n WHERE n.key = l.key AND n.revision > l.revision AND n.revision <= :revision)
+    AND l.value IS NOT NULL"""
 
 
 def open_storage(url: str, options: Mapping[str, object]) -> SqliteStorage:
@@ -65,14 +67,15 @@ def open_storage(url: str, options: Mapping[str, object]) -> SqliteStorage:
     return SqliteStorage(str(path))
 
 
-def prefix_end(prefix: str) -> str | None:
-    """The first key after all keys with ``prefix``; None if there is none."""
+def prefix_end(prefix: str) -> str | bytes:
+    """The first key after all keys with ``prefix``. If there is none: a blob, which SQLite sorts after any text."""
     while prefix:
         following = ord(prefix[-1]) + 1
         prefix = prefix[:-1]
         if following <= 0x10FFFF:
+            # Surrogates are no characters; UTF-8 sorts as code points do.
             return prefix + chr(0xE000 if following == 0xD800 else following)
-    return None
+    return b""
 
 
 class SqliteStorage:
@@ -155,7 +158,7 @@ class SqliteStorage:
 
     def current_revision(self) -> int:
         """The newest revision that any process has committed: one read of the last row of the log."""
-        return int(self._fetch(SELECT_REVISION, ())[0])
+        return self._number(SELECT_REVISION)
 
     def compact(self, revision: int) -> None:
         """Forget superseded values up to and including ``revision``."""
@@ -166,7 +169,7 @@ class SqliteStorage:
 
     def compacted_revision(self) -> int:
         """The newest revision that has been compacted; 0 = none."""
-        return int(self._fetch(SELECT_COMPACTED, ())[0])
+        return self._number(SELECT_COMPACTED)
 
     def check(self) -> None:
         """Raise :class:`UnavailableError` when the file is gone, replaced or can't be read."""
@@ -181,11 +184,15 @@ class SqliteStorage:
         self._peers.close()
         self._database.close()
 
-    def _fetch(self, statement: str, arguments: tuple[str, ...]) -> tuple:  # type: ignore[type-arg]
+    def _number(self, statement: str) -> int:
+        row = self._fetch(statement, ())
+        return int(row[0]) if row else 0
+
+    def _fetch(self, statement: str, arguments: tuple[str, ...]) -> tuple[Any, ...] | None:
         """One row by one statement, on the shortest way."""
         connection = self._database.borrow()
         try:
-            row = connection.execute(statement, arguments).fetchone()
+            row: tuple[Any, ...] | None = connection.execute(statement, arguments).fetchone()
         except sqlite3.Error as error:
             connection.close()
             raise unavailable(error) from error

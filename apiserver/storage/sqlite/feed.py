@@ -60,7 +60,7 @@ class Feed:
         self._peers = peers
         self._lock = threading.Lock()
         self._watches: tuple[SqliteWatch, ...] = ()
-        self._closed = False
+        self._stopping = threading.Event()
         self._position = self._newest()
         self._tailer = threading.Thread(target=self._tail, name="sqlite-tailer", daemon=True)
         self._tailer.start()
@@ -83,7 +83,7 @@ class Feed:
     def attach(self, watch: SqliteWatch) -> int:
         """Deliver to ``watch`` what comes after the returned revision."""
         with self._lock:
-            if self._closed:
+            if self._stopping.is_set():
                 raise UnavailableError("sqlite: the storage is closed")
             self._watches = (*self._watches, watch)
             return self._position
@@ -96,7 +96,7 @@ class Feed:
     def close(self) -> None:
         """End all watches and the tailer thread."""
         with self._lock:
-            self._closed = True
+            self._stopping.set()
             watches = self._watches
         for watch in watches:
             watch.close()
@@ -134,7 +134,7 @@ class Feed:
 
     def _tail(self) -> None:
         reported = time.monotonic()
-        while not self._closed:
+        while not self._stopping.is_set():
             called = self._peers.wait(_POLL_SECONDS)
             try:
                 if time.monotonic() - reported >= _PROGRESS_SECONDS:
@@ -144,7 +144,7 @@ class Feed:
                     with self._lock:
                         self._catch_up()
             except StorageError as error:
-                if self._closed:
+                if self._stopping.is_set():
                     return
                 logger.warning("can't read the log, trying again: %s", error)
                 if called:

@@ -65,7 +65,7 @@ class Write:
         row = connection.execute(_SELECT_STORED, (self.key,)).fetchone()
         value, stored, created = row or (None, 0, 0)
         if stored != self.expected_revision:
-            current = KeyValue(self.key, value, stored, created) if stored else None
+            current = KeyValue(self.key, row[0], stored, created) if row else None
             self.error = (
                 RevisionMismatchError(self.key, current) if self.expected_revision else KeyExistsError(self.key)
             )
