@@ -69,6 +69,7 @@ class Resource:
         ``to_storage`` the other way. None = only apiVersion and kind differ.
     :param ttl: seconds after which objects vanish, or a function of the server's config.
     :param storage: a factory for a storage object of one's own; None = the generic store.
+    :param verbs: the only verbs to serve, for a resource whose storage can do more; None = all it can.
     :param deprecated: a sentence for the Warning header, as upstream's deprecation texts.
     """
 
@@ -92,6 +93,7 @@ class Resource:
     to_storage: Callable[[dict[str, Any]], None] | None = None
     ttl: Callable[[Any], int] | None = None
     storage: Callable[[Server, Resource], object] | None = None
+    verbs: Sequence[str] | None = None
     deprecated: str = ""
 
     @property
