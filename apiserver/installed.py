@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from apiserver.ordering import Plugin, nearest
+from apiserver.api.suggest import nearest
+from apiserver.ordering import Plugin
 
 if TYPE_CHECKING:
     from apiserver.api.storage import Storage

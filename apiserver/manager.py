@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import pluggy
 
 from apiserver import ordering
+from apiserver.api.suggest import nearest
 from apiserver.markers import PROJECT, Order
-from apiserver.ordering import Impl, Plugin, nearest
+from apiserver.ordering import Impl, Plugin
 
 HOOK_PREFIX = "apiserver_"
 

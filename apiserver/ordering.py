@@ -6,14 +6,14 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from apiserver.api.suggest import nearest
 from apiserver.markers import PROJECT, Order
 
 RESERVED = 100
@@ -63,12 +63,6 @@ def place_of(func: Any) -> str:
     """File and line of a function, for messages."""
     code = getattr(inspect.unwrap(getattr(func, "__func__", func)), "__code__", None)
     return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(func)
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """``, did you mean 'x'?`` when a known word is close to ``word``, else nothing."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.7)
-    return f", did you mean {close[0]!r}?" if close else ""
 
 
 def twice(hook: str, impls: Sequence[Impl]) -> Iterator[str]:

@@ -6,11 +6,12 @@ environment and file into one :class:`Config`.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+from apiserver.api.suggest import nearest
 
 T = TypeVar("T")
 
@@ -180,13 +181,17 @@ class Setting:
         return self.name.replace("-", "_")
 
     @property
+    def kind(self) -> _Type:
+        """How its type is read and shown."""
+        return TYPES[self.type]
+
+    @property
     def initial(self) -> Any:
         """The default as a value of the type."""
-        kind = TYPES[self.type]
         if self.default is None:
-            return kind.zero
+            return self.kind.zero
         if isinstance(self.default, str):
-            return kind.read([self.default])
+            return self.kind.read([self.default])
         return tuple(self.default) if isinstance(self.default, list) else self.default
 
     def read(self, texts: Sequence[str]) -> Any:
@@ -194,7 +199,7 @@ class Setting:
 
         :raises ValueError: a sentence that says what is wrong, without the setting's name.
         """
-        value = TYPES[self.type].read(texts)
+        value = self.kind.read(texts)
         if self.choices:
             for item in value if isinstance(value, tuple) else (value,):
                 if str(item) not in self.choices:
@@ -205,7 +210,7 @@ class Setting:
 
     def show(self, value: Any) -> str:
         """``value`` as one would write it on the command line."""
-        return TYPES[self.type].show(value)
+        return self.kind.show(value)
 
 
 class Config(Mapping[str, Any]):
@@ -233,10 +238,7 @@ class Config(Mapping[str, Any]):
         try:
             return self._values[name]
         except KeyError:
-            close = difflib.get_close_matches(name, self._values, n=1)
-            raise KeyError(
-                f"there is no setting {name!r}" + (f", did you mean {close[0]!r}?" if close else "")
-            ) from None
+            raise KeyError(f"there is no setting {name!r}{nearest(name, self._values)}") from None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
