@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from apiserver.api.request import Request
@@ -29,6 +29,16 @@ class User:
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+def authenticated(user: User) -> User:
+    """``user`` in the group that everybody who was authenticated is in; unchanged when it is decided already.
+
+    COMPAT: authentication/group AuthenticatedGroupAdder
+    """
+    if AUTHENTICATED in user.groups or UNAUTHENTICATED in user.groups:
+        return user
+    return replace(user, groups=(*user.groups, AUTHENTICATED))
+
+
 class Authenticator(Protocol):
     """One way to tell who sent a request."""
 
@@ -47,8 +57,7 @@ class Decision(enum.Enum):
     NO_OPINION = "no opinion"
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
+class Attributes(NamedTuple):
     """What is to be done, by whom. For non-resource requests only ``user``, ``verb`` and ``path`` count."""
 
     user: User

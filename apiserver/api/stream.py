@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
 
@@ -19,6 +20,10 @@ class WatchStream(ABC):
     The consumer calls :meth:`subscribe` once, then :meth:`take` whenever woken or at :meth:`next_timer`, and
     :meth:`close` at the end. Only one consumer at a time.
     """
+
+    # For on_close: functions that wait for the end, and whether it has come.
+    _closing: deque[Callable[[], None]] | None = None
+    _closed = False
 
     @abstractmethod
     def subscribe(self, wake: Callable[[WatchStream], None]) -> None:
@@ -40,7 +45,32 @@ class WatchStream(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of everything. Safe to call twice and from any thread; :meth:`take` then returns None."""
+        """Let go of everything. Safe to call twice and from any thread; :meth:`take` then returns None.
+
+        Implementations end with ``super().close()``, which calls what :meth:`on_close` registered.
+        """
+        self._closed = True
+        self._run_closing()
+
+    def on_close(self, function: Callable[[], None]) -> None:
+        """Have ``function`` called once when the stream is closed; at once when it is closed already.
+
+        For what filters do at the end of a request. It runs in the thread that closes and must not raise.
+        """
+        if self._closing is None:
+            self._closing = deque()
+        self._closing.append(function)
+        if self._closed:
+            self._run_closing()
+
+    def _run_closing(self) -> None:
+        # Popping is what makes "once" hold when two threads close at the same time.
+        while self._closing:
+            try:
+                function = self._closing.popleft()
+            except IndexError:
+                return
+            function()
 
     def terminate(self) -> None:
         """The server shuts down: end soon. By default the stream is closed at once."""
