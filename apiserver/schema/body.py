@@ -1,0 +1,224 @@
+"""Request bodies: bytes to an object of the expected kind, with upstream's texts for everything that can be wrong.
+
+``decode_object`` is what create and update handlers call: body bytes in, normalised object and strict decoding errors
+out. :func:`read` alone serves bodies that have no type.
+
+COMPAT: apimachinery serializer/json Decode, endpoints/handlers transformDecodeError
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from apiserver.schema import gojson
+from apiserver.schema.decode import MAX_STRICT_ERRORS, Decoded, decode
+from apiserver.schema.failures import DecodeError, MismatchError, path_text, steps
+from apiserver.schema.gotext import json_word, quote
+from apiserver.schema.types import Anything, Node, descend
+
+JSON = "application/json"
+YAML = "application/yaml"
+
+_SUMMARY = 30
+_YAML_ERRORS = "yaml: unmarshal errors:\n"
+_FIND_KIND = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
+
+class BodyError(DecodeError):
+    """The body is malformed; ``message`` is the inner text, :func:`unrecognized` makes the whole one."""
+
+
+@dataclass(slots=True)
+class Body:
+    """A body that was read: its value, its text, and what strict decoding complains about already."""
+
+    value: Any
+    data: bytes
+    media_type: str
+    duplicates: gojson.Duplicates | None = None
+    yaml_duplicates: list[str] = field(default_factory=list)
+
+
+def read(data: bytes, media_type: str = JSON) -> Body:
+    """Read JSON or YAML.
+
+    :raises BodyError: it is malformed.
+    """
+    if media_type == YAML:
+        from apiserver.schema import goyaml  # PyYAML costs 15 ms to import and few clients send YAML
+
+        try:
+            value, lines = goyaml.read(data)
+        except goyaml.YAMLError as error:
+            raise BodyError(str(error)) from None
+        return Body(value, data, YAML, None, lines)
+    try:
+        value, duplicates = gojson.read(data)
+    except gojson.JSONSyntaxError as error:
+        raise BodyError(f"couldn't get version/kind; json parse error: {error}") from None
+    return Body(value, data, JSON, duplicates)
+
+
+def summary(data: bytes) -> str:
+    """The first bytes of a body, for messages. COMPAT: summarizeData."""
+    if not data:
+        return "<empty>"
+    more = " ..." if len(data) > _SUMMARY else ""
+    head = data[:_SUMMARY]
+    return (head.decode("utf-8", "replace") if head.startswith(b"{") else head.hex()) + more
+
+
+def unrecognized(message: str, kind: str, data: bytes) -> str:
+    """The message for a body whose kind could not be told."""
+    return f"the object provided is unrecognized (must be of type {kind}): {message} ({summary(data)})"
+
+
+def version_and_kind(body: Body) -> tuple[str, str]:
+    """apiVersion and kind of a body, "" where absent.
+
+    :raises BodyError: they are no strings, or apiVersion is malformed.
+    """
+    value = body.value
+    if value is None:
+        return "", ""
+    if not isinstance(value, dict):
+        raise _no_kind(f"json: cannot unmarshal {json_word(value)} into Go value of type {_FIND_KIND}")
+    for name in [name for name in value if name in ("apiVersion", "kind")]:
+        if value[name] is not None and not isinstance(value[name], str):
+            word = json_word(value[name])
+            raise _no_kind(f"json: cannot unmarshal {word} into Go struct field .{name} of type string")
+    api_version = value.get("apiVersion") or ""
+    if api_version.count("/") > 1:
+        raise BodyError(f"unexpected GroupVersion string: {api_version}")
+    return api_version, value.get("kind") or ""
+
+
+def _no_kind(problem: str) -> BodyError:
+    return BodyError(f"couldn't get version/kind; json parse error: {problem}")
+
+
+def internal_name(group: str) -> str:
+    """The Go package of a group's internal types: ``core``, ``apps``, ``authentication``."""
+    return {"": "core", "internal.apiserver.k8s.io": "apiserverinternal"}.get(group) or group.split(".")[0]
+
+
+def split_version(api_version: str) -> tuple[str, str]:
+    """``apps/v1`` -> (apps, v1)."""
+    group, _, version = api_version.rpartition("/")
+    return group, version
+
+
+Registered = Callable[[str, str, str], bool]
+"""Whether (group, version, kind) is a kind that the server knows, served or not."""
+
+
+def decode_object(
+    data: bytes,
+    media_type: str,
+    node: Node,
+    *,
+    group: str,
+    version: str,
+    kind: str,
+    registered: Registered,
+) -> Decoded:
+    """Decode the body of a create or update of a built-in kind.
+
+    Missing apiVersion and kind are those of the URL.
+
+    :param node: the type of the expected kind.
+    :param registered: see :data:`Registered`.
+    :raises DecodeError: with the whole message of the 400 BadRequest answer.
+    """
+    try:
+        body = read(data, media_type)
+        api_version, given_kind = version_and_kind(body)
+    except BodyError as error:
+        raise DecodeError(unrecognized(error.message, kind, data)) from None
+    given_group, given_version = split_version(api_version) if api_version else (group, version)
+    given_kind = given_kind or kind
+    if (given_group, given_version, given_kind) != (group, version, kind):
+        raise DecodeError(_wrong_kind((given_group, given_version, given_kind), (group, version, kind), registered))
+    try:
+        decoded = decode_body(body, node)
+    except DecodeError as error:
+        raise DecodeError(
+            f"{kind} in version {quote(version)} cannot be handled as a {kind}: {error.message}"
+        ) from None
+    decoded.object["apiVersion"] = f"{group}/{version}" if group else version
+    decoded.object["kind"] = kind
+    return decoded
+
+
+def _wrong_kind(given: tuple[str, str, str], wanted: tuple[str, str, str], registered: Registered) -> str:
+    group, version, kind = given
+    api_version = f"{group}/{version}" if group else version
+    head = f"{kind} in version {quote(version)} cannot be handled as a {wanted[2]}: "
+    if not registered(*given):
+        return (
+            f"{head}no kind {quote(kind)} is registered for version {quote(api_version)} "
+            'in scheme "pkg/api/legacyscheme/scheme.go:30"'
+        )
+    if kind == wanted[2] and (group == wanted[0] or kind == "Event"):
+        expected = f"{wanted[0]}/{wanted[1]}" if wanted[0] else wanted[1]
+        return f"the API version in the data ({api_version}) does not match the expected API version ({expected})"
+    target = f"{internal_name(wanted[0])}.{wanted[2]}"
+    return f"{head}converting ({version}.{kind}) to ({target}): unknown conversion"
+
+
+def decode_body(body: Body, node: Node) -> Decoded:
+    """Check a body that was read against a type; see :func:`apiserver.schema.decode.decode`.
+
+    Its strict errors include duplicate fields. The body's value belongs to the result afterwards.
+
+    :raises DecodeError: with Go's text.
+    """
+    try:
+        decoded = decode(body.value, node)
+    except MismatchError as error:
+        if not isinstance(error.number, float) or body.media_type != JSON:
+            raise
+        # Only the text knows whether it said 1.50 or 15e-1: read it again for the message.
+        return decode(gojson.with_literals(body.data), node)
+    if body.duplicates is not None:
+        decoded.strict = _in_order(body.duplicates, decoded.strict, node)
+    if body.yaml_duplicates:
+        lines = "\n".join(f"  {line}" for line in body.yaml_duplicates)
+        decoded.strict = [f"{_YAML_ERRORS}{lines}", *decoded.strict]
+    return decoded
+
+
+def _in_order(duplicates: gojson.Duplicates, unknown: list[str], node: Node) -> list[str]:
+    """Duplicate and unknown fields in the order of the text.
+
+    COMPAT: nothing is reported inside an unknown field or inside free-form JSON.
+    """
+    missing = {message[len('unknown field "') : -1] for message in unknown}
+    found = [(duplicates.positions.get(path, 0), f"unknown field {quote(path)}") for path in missing]
+    for position, path in duplicates.found:
+        text = path_text(path)
+        inside = any(text == other or text.startswith((f"{other}.", f"{other}[")) for other in missing)
+        if not inside and not _free_form(path, node):
+            found.append((position, f"duplicate field {quote(text)}"))
+    return list(dict.fromkeys(message for _, message in sorted(found)))[:MAX_STRICT_ERRORS]
+
+
+def _free_form(path: Any, node: Node) -> bool:
+    names = steps(path)
+    return any(isinstance(descend(node, names[:depth]), Anything) for depth in range(len(names)))
+
+
+def warnings(strict: list[str]) -> list[str]:
+    """Strict decoding errors as the texts of Warning headers (YAML's come as one error of several lines)."""
+    lines = []
+    for error in strict:
+        inner = error.removeprefix(_YAML_ERRORS)
+        lines += [line.strip() for line in inner.split("\n")] if inner is not error else [error]
+    return lines
+
+
+def strict_error(strict: list[str]) -> str:
+    """Strict decoding errors as one text, for ``fieldValidation=Strict``."""
+    return f"strict decoding error: {', '.join(strict)}"

@@ -1,0 +1,94 @@
+"""The published definitions of Kubernetes' own kinds, one at a time, without parsing the whole file.
+
+The package ``kubernetes-validate`` carries one JSON file of 1 to 2 MB per minor. Parsing it would cost 10 ms and tens
+of MB; finding where each definition starts costs 3 ms and 100 KB once, and a definition is read when it is needed.
+Used by :mod:`apiserver.schema.builtin` and by OpenAPI.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+_VERSION = re.compile(r"v1\.(\d+)\.0-local\Z")
+_START = re.compile(rb'\n {4}"(io\.k8s\.[^"]+)": \{')
+_GVK = re.compile(
+    rb'"x-kubernetes-group-version-kind": \[\s*'
+    rb'\{\s*"group": "([^"]*)",\s*"kind": "([^"]*)",\s*"version": "([^"]*)"\s*\}\s*\]'
+)
+
+
+def _folder() -> Path:
+    # The package is found but not imported: its imports (jsonschema) cost 100 ms and are not needed here.
+    spec = importlib.util.find_spec("kubernetes_validate")
+    if spec is None or not spec.submodule_search_locations:
+        raise RuntimeError("the package kubernetes-validate, which holds the built-in types, is not installed")
+    return Path(next(iter(spec.submodule_search_locations))) / "kubernetes-json-schema"
+
+
+@cache
+def minors() -> tuple[int, ...]:
+    """The Kubernetes minors that there are definitions of, oldest first."""
+    return tuple(sorted(int(m[1]) for name in os.listdir(_folder()) if (m := _VERSION.match(name))))
+
+
+class Definitions:
+    """The definitions of one minor.
+
+    :param minor: 36 for Kubernetes 1.36.
+    :raises ValueError: there are none of this minor.
+    """
+
+    def __init__(self, minor: int) -> None:
+        if minor not in minors():
+            known = ", ".join(f"1.{m}" for m in minors())
+            raise ValueError(f"no definitions of Kubernetes 1.{minor}; there are {known}")
+        self.minor = minor
+        self._path = _folder() / f"v1.{minor}.0-local" / "_definitions.json"
+        data = self._path.read_bytes()
+        starts = [(m[1].decode(), m.end() - 1) for m in _START.finditer(data)]
+        ends = [*(start for _, start in starts[1:]), len(data)]
+        self._slices = {name: (start, end) for (name, start), end in zip(starts, ends, strict=True)}
+        self._file: int | None = None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._slices
+
+    def names(self) -> list[str]:
+        """All definition names, sorted."""
+        return list(self._slices)
+
+    def text(self, name: str) -> bytes:
+        """The JSON text of a definition. KeyError if there is none of this name."""
+        start, end = self._slices[name]
+        if self._file is None:
+            self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        data = os.pread(self._file, end - start, start)
+        return data[: data.rindex(b"\n    }") + 6]
+
+    def read(self, name: str) -> dict[str, Any]:
+        """A definition, newly decoded. KeyError if there is none of this name."""
+        value: dict[str, Any] = orjson.loads(self.text(name))
+        return value
+
+    def kinds(self) -> dict[tuple[str, str, str], str]:
+        """(group, version, kind) -> definition name, for the kinds that belong to one group version each."""
+        found = {}
+        for name in self._slices:
+            match = _GVK.search(self.text(name))
+            if match:
+                group, kind, version = (part.decode() for part in match.groups())
+                found[group, version, kind] = name
+        return found
+
+
+@cache
+def of(minor: int) -> Definitions:
+    """The definitions of a minor; indexed once per process."""
+    return Definitions(minor)

@@ -1,0 +1,280 @@
+"""JSON text to values, with Go's words for what is malformed and with duplicate fields noticed.
+
+The text is read by orjson. Only when orjson refuses it, :func:`syntax_error` walks the text once more to say what Go's
+scanner would say; only when the text is not what orjson would write again, the standard library's reader looks for
+duplicate keys. Called by :mod:`apiserver.schema.body`, and by patch decoding.
+
+COMPAT: Go encoding/json scanner; sigs.k8s.io/json duplicate field errors
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from apiserver.schema.failures import LiteralFloat, Path, path_text
+from apiserver.schema.gotext import quote_char
+
+END = "unexpected end of JSON input"
+MAX_DEPTH = 10_000  # COMPAT: Go encoding/json maxNestingDepth
+
+_SPACE = re.compile(rb"[ \t\r\n]*")
+_STRING = re.compile(rb'[^"\\\x00-\x1f]*')
+_NUMBER_STEPS = (
+    (re.compile(rb"-?"), ""),
+    (re.compile(rb"0|[1-9][0-9]*"), "in numeric literal"),
+    (re.compile(rb"\.?"), ""),
+    (re.compile(rb"[0-9]+"), "after decimal point in numeric literal"),
+    (re.compile(rb"[eE]?"), ""),
+    (re.compile(rb"[+-]?[0-9]+"), "in exponent of numeric literal"),
+)
+
+
+class JSONSyntaxError(ValueError):
+    """The text is not JSON; the message is Go's."""
+
+
+@dataclass(slots=True)
+class Duplicates:
+    """Fields that an object of the text names twice.
+
+    ``found`` are the paths of the later ones with their position in the text; ``positions`` is where each path was
+    first seen, so that other findings can be brought into the order of the text.
+    """
+
+    found: list[tuple[int, Path]] = field(default_factory=list)
+    positions: dict[str, int] = field(default_factory=dict)
+    _count: int = 0
+
+    def see(self, path: Path, again: bool) -> None:
+        self._count += 1
+        if again:
+            self.found.append((self._count, path))
+        else:
+            self.positions.setdefault(path_text(path), self._count)
+
+
+def read(data: bytes) -> tuple[Any, Duplicates | None]:
+    """The value of a JSON text, and its duplicate fields, None when there are none.
+
+    Of a duplicate field the last value counts; objects are merged, as Go does when it decodes into a struct or map.
+
+    :raises JSONSyntaxError: it is malformed.
+    """
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return _read_slowly(data)
+    # What orjson writes back unchanged had each key once: it keeps one value per key.
+    if not isinstance(value, dict | list) or orjson.dumps(value) == data.strip(b" \t\r\n"):
+        return value, None
+    return _read_again(data, value)
+
+
+def _read_again(data: bytes, value: Any) -> tuple[Any, Duplicates | None]:
+    twice = False
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal twice
+        if len(pairs) > 1 and len({key for key, _ in pairs}) != len(pairs):
+            twice = True
+
+    try:
+        json.loads(data, object_pairs_hook=note)
+    except RecursionError:
+        return value, None
+    return _merge_duplicates(data) if twice else (value, None)
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object with each occurrence of its keys."""
+
+
+def _merge_duplicates(data: bytes) -> tuple[Any, Duplicates]:
+    report = Duplicates()
+    return _build(json.loads(data, object_pairs_hook=_Pairs), None, report, None), report
+
+
+def _build(value: Any, path: Path, report: Duplicates, into: Any) -> Any:
+    if isinstance(value, _Pairs):
+        result = into if isinstance(into, dict) else {}
+        seen = set()
+        for key, item in value:
+            here = (path, key)
+            report.see(here, key in seen)
+            seen.add(key)
+            result[key] = _build(item, here, report, result.get(key))
+        return result
+    if isinstance(value, list):
+        return [_build(item, (path, index), report, None) for index, item in enumerate(value)]
+    return value
+
+
+def _read_slowly(data: bytes) -> tuple[Any, Duplicates | None]:
+    problem = syntax_error(data)
+    if problem:
+        raise JSONSyntaxError(problem)
+    # Go reads what orjson refuses although it is JSON: bytes that are no UTF-8, lone surrogates, deep nesting.
+    try:
+        value = json.loads(data.decode("utf-8", "replace"))
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        raise JSONSyntaxError("exceeded max depth") from None
+    except ValueError as error:
+        raise JSONSyntaxError(str(error)) from None
+    clean = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return _read_again(clean.encode(), json.loads(clean))
+
+
+def with_literals(data: bytes) -> Any:
+    """The value again, with floats that remember their text (for messages that quote a number)."""
+    return json.loads(data.decode("utf-8", "replace"), parse_float=LiteralFloat)
+
+
+# -- what Go's scanner says ------------------------------------------------------------------------------------------
+
+
+class _Scanner:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def fail(self, context: str) -> JSONSyntaxError:
+        if self.at >= len(self.data):
+            return JSONSyntaxError(END)
+        return JSONSyntaxError(f"invalid character {quote_char(self.data[self.at])} {context}")
+
+    def space(self) -> int:
+        """Skip white space; the next byte, or -1 at the end."""
+        match = _SPACE.match(self.data, self.at)
+        self.at = match.end() if match else self.at
+        return self.data[self.at] if self.at < len(self.data) else -1
+
+    def string(self) -> None:
+        self.at += 1
+        while True:
+            match = _STRING.match(self.data, self.at)
+            self.at = match.end() if match else self.at
+            byte = self.data[self.at : self.at + 1]
+            if byte == b'"':
+                self.at += 1
+                return
+            if byte != b"\\":
+                raise self.fail("in string literal")
+            self.escape()
+
+    def escape(self) -> None:
+        self.at += 1
+        byte = self.data[self.at : self.at + 1]
+        if not byte or byte not in b'bfnrt\\/"u':
+            raise self.fail("in string escape code")
+        self.at += 1
+        if byte == b"u":
+            for _ in range(4):
+                if self.data[self.at : self.at + 1] not in _HEX:
+                    raise self.fail("in \\u hexadecimal character escape")
+                self.at += 1
+
+    def number(self) -> None:
+        step = 0
+        while step < len(_NUMBER_STEPS):
+            pattern, context = _NUMBER_STEPS[step]
+            match = pattern.match(self.data, self.at)
+            if match is None:
+                if context.startswith("in exponent") and self.data[self.at : self.at + 1] in (b"+", b"-"):
+                    self.at += 1
+                raise self.fail(context)
+            empty = match.end() == self.at
+            self.at = match.end()
+            # an absent point or exponent has no digits to follow
+            step += 2 if empty and step in (2, 4) else 1
+
+    def literal(self, word: bytes) -> None:
+        for offset, expected in enumerate(word):
+            if self.data[self.at : self.at + 1] != word[offset : offset + 1]:
+                raise self.fail(f"in literal {word.decode()} (expecting {quote_char(expected)})")
+            self.at += 1
+
+    def scalar(self, byte: int) -> None:
+        if byte == ord('"'):
+            self.string()
+        elif byte in b"-0123456789":
+            self.number()
+        else:
+            for word in (b"true", b"false", b"null"):
+                if byte == word[0]:
+                    self.literal(word)
+                    return
+            raise self.fail("looking for beginning of value")
+
+    def key(self) -> None:
+        """An object key and its colon."""
+        if self.space() != ord('"'):
+            raise self.fail("looking for beginning of object key string")
+        self.string()
+        if self.space() != ord(":"):
+            raise self.fail("after object key")
+        self.at += 1
+
+    def opened(self, byte: int, stack: list[int]) -> bool:
+        """Enter an object or list; False if it is empty and already closed."""
+        if len(stack) >= MAX_DEPTH:
+            raise JSONSyntaxError("exceeded max depth")
+        close = byte + 2  # } follows { and ] follows [ by two
+        self.at += 1
+        if self.space() == close:
+            self.at += 1
+            return False
+        stack.append(close)
+        if byte == ord("{"):
+            self.key()
+        return True
+
+    def closed(self, stack: list[int]) -> bool:
+        """Leave what ends here; True when another value follows."""
+        while stack:
+            byte = self.space()
+            if byte == stack[-1]:
+                self.at += 1
+                stack.pop()
+                continue
+            in_object = stack[-1] == ord("}")
+            if byte != ord(","):
+                raise self.fail("after object key:value pair" if in_object else "after array element")
+            self.at += 1
+            if in_object:
+                self.key()
+            return True
+        return False
+
+    def document(self) -> None:
+        stack: list[int] = []
+        more = True
+        while more:
+            byte = self.space()
+            if byte == -1:
+                raise self.fail("")
+            if byte in b"{[":
+                if self.opened(byte, stack):
+                    continue
+            else:
+                self.scalar(byte)
+            more = self.closed(stack)
+        if self.space() != -1:
+            raise self.fail("after top-level value")
+
+
+_HEX = frozenset(bytes([b]) for b in b"0123456789abcdefABCDEF")
+
+
+def syntax_error(data: bytes) -> str:
+    """What Go says is wrong with a JSON text; "" if nothing is."""
+    try:
+        _Scanner(data).document()
+    except JSONSyntaxError as error:
+        return str(error)
+    return ""

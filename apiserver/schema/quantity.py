@@ -1,0 +1,131 @@
+"""Quantities: ``resource.Quantity`` text to its canonical form, with exact arithmetic.
+
+Called by decoding for each quantity and by validation that compares amounts.
+
+COMPAT: k8s.io/apimachinery/pkg/api/resource ParseQuantity, CanonicalizeBytes
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+FORMAT_WRONG = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+SUFFIX_WRONG = "unable to parse quantity's suffix"
+NUMERIC_WRONG = "unable to parse numeric part of quantity"
+
+_SHAPE = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)\Z")
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
+_BINARY_SUFFIX = {0: "", **{exponent: suffix for suffix, exponent in _BINARY.items()}}
+_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)\Z")
+_MAX_INT64 = (1 << 63) - 1
+_FAST_DIGITS = 18  # COMPAT: maxInt64Factors
+_NANO = -9
+_MAX_EXPONENT = 10_000  # beyond it the number itself would not fit in memory
+
+
+class QuantityError(ValueError):
+    """The text is no quantity; the message is upstream's."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    sign: int
+    num: str
+    denom: str
+    base: int
+    exponent: int
+    format: str  # decimal, binary or exponent
+
+
+def _split(text: str) -> _Parts:
+    match = _SHAPE.match(text)
+    if match is None or not text:
+        raise QuantityError(FORMAT_WRONG)
+    sign, num, denom, suffix = match.groups()
+    base, exponent, form = _suffix(suffix)
+    if abs(exponent) > _MAX_EXPONENT:
+        raise QuantityError(SUFFIX_WRONG)
+    return _Parts(-1 if sign == "-" else 1, num or "0", denom or "", base, exponent, form)
+
+
+def _suffix(suffix: str) -> tuple[int, int, str]:
+    if suffix in _DECIMAL:
+        return 10, _DECIMAL[suffix], "decimal"
+    if suffix in _BINARY:
+        return 2, _BINARY[suffix], "binary"
+    match = _EXPONENT.match(suffix)
+    if match is None:
+        raise QuantityError(SUFFIX_WRONG)
+    return 10, int(match[1]), "exponent"
+
+
+def _is_canonical(parts: _Parts) -> bool:
+    """Whether the text is used as it stands. COMPAT: the shortcuts of ParseQuantity, which also keep ``1.500``."""
+    digits = parts.num + parts.denom
+    if parts.format == "binary":
+        room = 15 - len(parts.num) - int(parts.exponent * 3 / 10) - 1
+        if parts.denom or room < 0 or int(digits) << parts.exponent > _MAX_INT64:
+            return False
+        return int(digits) & 0x07 != 0
+    scale = parts.exponent - len(parts.denom)
+    if len(digits) > _FAST_DIGITS or scale < _NANO:
+        return False
+    return scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
+
+
+def _value(parts: _Parts) -> tuple[Fraction, str]:
+    """The exact amount and its format; finer than nano is rounded up, binary is capped at 2^63-1."""
+    scale = Fraction(parts.base) ** parts.exponent
+    amount = Fraction(int(parts.num + parts.denom), 10 ** len(parts.denom)) * scale
+    nanos = amount * 10**9
+    if nanos.denominator != 1:
+        amount = Fraction(-(-nanos.numerator // nanos.denominator), 10**9)
+    form = parts.format
+    if form == "binary":
+        amount = min(amount, Fraction(_MAX_INT64))
+        if 0 < amount < 1:
+            form = "decimal"
+    return amount * parts.sign, form
+
+
+def _text(amount: Fraction, form: str) -> str:
+    if amount == 0:
+        return "0"
+    if form == "binary" and amount.denominator == 1 and not -1024 < amount < 1024:
+        number, exponent = int(amount), 0
+        while number % 1024 == 0 and exponent < 60:
+            number, exponent = number // 1024, exponent + 10
+        return f"{number}{_BINARY_SUFFIX[exponent]}"
+    exponent = 0
+    number = int(amount * 10**9)
+    exponent = -9
+    while number % 1000 == 0:
+        number, exponent = number // 1000, exponent + 3
+    if form == "exponent":
+        return f"{number}e{exponent}" if exponent else str(number)
+    # COMPAT: an exponent without a suffix of its own prints as none
+    return f"{number}{_DECIMAL_SUFFIX.get(exponent, '')}"
+
+
+@lru_cache(maxsize=4096)
+def canonical(text: str) -> str:
+    """The canonical form of ``text`` (``0.1`` -> ``100m``, ``1024Mi`` -> ``1Gi``).
+
+    :raises QuantityError: it is no quantity.
+    """
+    parts = _split(text)
+    return text if _is_canonical(parts) else _text(*_value(parts))
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Fraction:
+    """The exact amount ``text`` stands for.
+
+    :raises QuantityError: it is no quantity.
+    """
+    return _value(_split(text))[0]
