@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from apiserver.api import validation
 from apiserver.api.fields import FieldError
 from apiserver.api.rest import Context, DeleteOptions
 
@@ -35,6 +36,22 @@ class Strategy:
     def default(self, obj: Object) -> None:
         """Set the defaults that Go code sets, in place; also called for patched objects and for old stored ones."""
 
+    def begin_create(self, ctx: Context, obj: Object, options: WriteOptions) -> Finish | None:
+        """Take what a new object needs from a pool (an address), in place, before it is prepared and checked.
+
+        Called after the name is known and before :meth:`prepare_for_create`. Returns what gives it back or keeps it
+        when the write has ended, however it ended; None for nothing to do. With ``options.dry_run`` nothing is taken.
+
+        COMPAT: registry Store.BeginCreate
+
+        :raises ApiError: it can't be had.
+        """
+        return None
+
+    def begin_update(self, ctx: Context, obj: Object, old: Object, options: WriteOptions) -> Finish | None:
+        """The same for an update, once for each attempt. COMPAT: registry Store.BeginUpdate."""
+        return None
+
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         """Clear what clients may not set (status) and fill what the server sets, in place."""
 
@@ -51,9 +68,7 @@ class Strategy:
 
     def validate_name(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name; ``prefix``: it is a generateName. Default: DNS-1123 subdomain."""
-        from apiserver.api.validation import dns_subdomain  # noqa: PLC0415 - avoids a cycle for subclasses' authors
-
-        return dns_subdomain(name, prefix=prefix)
+        return validation.dns_subdomain(name, prefix=prefix)
 
     def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
         """Warnings for the client that created this."""
@@ -87,8 +102,11 @@ class Strategy:
     def check_delete(self, ctx: Context, obj: Object) -> None:
         """:raises ApiError: this object may not be deleted."""
 
-    def after_create(self, ctx: Context, obj: Object) -> None:
-        """Release or confirm what :meth:`prepare_for_create` took, after the object was stored."""
+    def finish_create(self, ctx: Context, obj: Object, stored: bool) -> None:
+        """Confirm (``stored``) or give back (not stored: refused, failed or dry run) what ``prepare_for_create`` took."""
+
+    def finish_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """Let go of what ``old`` held and ``obj`` no longer does, after the change was stored."""
 
     def after_delete(self, ctx: Context, obj: Object) -> None:
         """Let go of what belongs to the object (allocated addresses), after it is gone."""
