@@ -149,7 +149,7 @@ def apiserver_admit(request: AdmissionRequest) -> None:
     :param request: What is to be written, by whom.
     :raises ApiError: To refuse. The plugins after this one are not called.
 
-    Example: ``plugins/admission/service_account.py``.
+    Example: ``plugins/admission/namespace_lifecycle.py``.
     """
 
 
@@ -161,8 +161,6 @@ def apiserver_validate(request: AdmissionRequest) -> None:
 
     :param request: What is to be written, by whom.
     :raises ApiError: To refuse. The plugins after this one are not called.
-
-    Example: ``plugins/admission/namespace_lifecycle.py``.
     """
 
 

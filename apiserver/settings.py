@@ -152,7 +152,6 @@ CORE: tuple[Setting, ...] = (
         "etcd-compaction-interval", "duration", "5m", group=STORAGE, check=at_least(0),
         help="How often superseded revisions are removed from the store, whichever it is. 0 = never.",
     ),
-    Setting("event-ttl", "duration", "1h", group=STORAGE, check=at_least(0), help="How long events are kept."),
     # -- requests --------------------------------------------------------------------------------------------------
     Setting(
         "request-timeout", "duration", "1m", group=REQUESTS, check=at_least(0.001),

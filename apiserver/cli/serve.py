@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 
 from apiserver import configure, flags
-from apiserver.serving import launcher
 
 
 def run(argv: Sequence[str]) -> int:
@@ -23,4 +22,6 @@ def run(argv: Sequence[str]) -> int:
         return 0
     setup = configure.configure(argv)
     configure.use(setup)
+    from apiserver.serving import launcher  # gunicorn and TLS, which who only asks for help or mistypes does not wait for
+
     return launcher.serve(setup.config)
