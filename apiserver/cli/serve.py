@@ -22,6 +22,7 @@ def run(argv: Sequence[str]) -> int:
         return 0
     setup = configure.configure(argv)
     configure.use(setup)
-    from apiserver.serving import launcher  # gunicorn and TLS, which who only asks for help or mistypes does not wait for
+    # Brings gunicorn and TLS, for which nobody should wait who asks for help or has mistyped.
+    from apiserver.serving import launcher
 
     return launcher.serve(setup.config)
