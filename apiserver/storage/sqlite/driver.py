@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -20,6 +21,7 @@ from apiserver.api.storage import (
     FutureRevisionError,
     KeyValue,
     ListPage,
+    RevisionMismatchError,
     StorageError,
     StorageWatch,
     ValueTooLargeError,
@@ -83,6 +85,8 @@ class SqliteStorage:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Open or make the file at ``path``; see :func:`open_storage`."""
+        self._closing = threading.Lock()
+        self._closed = False
         self._database = Database(path)
         # Before the feed looks at the log: from here on, whoever commits tells us.
         self._peers = Peers(self._database.path)
@@ -96,6 +100,7 @@ class SqliteStorage:
 
     def update(self, key: str, value: bytes, expected_revision: int, *, ttl: int | None = None) -> int:
         """Replace the value if the key's mod revision is ``expected_revision``; returns the new revision."""
+        self._refuse_no_revision(key, expected_revision)
         return self._put(key, value, expected_revision, ttl)
 
     def _put(self, key: str, value: bytes, expected_revision: int, ttl: int | None) -> int:
@@ -107,7 +112,13 @@ class SqliteStorage:
 
     def delete(self, key: str, expected_revision: int) -> int:
         """Delete if the key's mod revision is ``expected_revision``; returns the revision of the deletion."""
+        self._refuse_no_revision(key, expected_revision)
         return self._writer.write(Write(key, None, expected_revision, None))
+
+    def _refuse_no_revision(self, key: str, expected_revision: int) -> None:
+        """No key has this mod revision; to the writer 0 stands for a create."""
+        if expected_revision <= 0:
+            raise RevisionMismatchError(key, self.get(key))
 
     def get(self, key: str, *, revision: int | None = None) -> KeyValue | None:
         """The newest value, or the one at ``revision``."""
@@ -178,6 +189,10 @@ class SqliteStorage:
 
     def close(self) -> None:
         """End watches and let go of the file."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
         self._housekeeping.close()
         self._writer.close()
         self._feed.close()

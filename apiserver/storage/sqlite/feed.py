@@ -165,7 +165,7 @@ class SqliteWatch:
 
     def offer(self, events: Sequence[StorageEvent], until: int) -> bool:
         """Called by the feed with all events up to ``until``; False if this watch must read the log by itself."""
-        if until <= self._from and until:
+        if until < self._from:
             return True
         if self._queue.qsize() >= _QUEUED_BATCHES:
             self._lagging = True
