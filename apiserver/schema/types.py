@@ -27,14 +27,15 @@ Decoder = Callable[[Any, Any, list[Any]], Any]
 
 
 class Node:
-    """A type. ``decoder`` belongs to :mod:`apiserver.schema.decode`."""
+    """A type. ``decoder`` belongs to :mod:`apiserver.schema.decode`, ``shape`` to field ownership in the registry."""
 
-    __slots__ = ("decoder", "go_type")
+    __slots__ = ("decoder", "go_type", "shape")
     kind: ClassVar[str] = ""
 
     def __init__(self, go_type: str) -> None:
         self.go_type = go_type
         self.decoder: Decoder | None = None
+        self.shape: tuple[Any] | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.go_type})"
