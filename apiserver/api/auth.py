@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from apiserver.api.request import Request
@@ -37,6 +37,15 @@ def authenticated(user: User) -> User:
     if AUTHENTICATED in user.groups or UNAUTHENTICATED in user.groups:
         return user
     return replace(user, groups=(*user.groups, AUTHENTICATED))
+
+
+def bearer_token(environ: Mapping[str, Any]) -> str:
+    """The token of an ``Authorization: Bearer`` header; "" without one. COMPAT: authentication/request/bearertoken"""
+    header = environ.get("HTTP_AUTHORIZATION", "").strip()
+    if not header:
+        return ""
+    scheme, _, rest = header.partition(" ")
+    return rest.partition(" ")[0] if scheme.lower() == "bearer" else ""
 
 
 class Authenticator(Protocol):

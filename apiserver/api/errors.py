@@ -8,6 +8,7 @@ COMPAT: k8s.io/apimachinery/pkg/api/errors
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -91,6 +92,12 @@ class PlainError(ApiError):
         super().__init__(text)
         self._code = code
         self.headers = tuple(headers)
+
+    @classmethod
+    def internal(cls, uri: str, problem: object) -> PlainError:
+        """COMPAT: responsewriters.InternalError"""
+        quoted = json.dumps(uri.translate({38: "&amp;", 60: "&lt;", 62: "&gt;"}), ensure_ascii=False)
+        return cls(500, f"Internal Server Error: {quoted}: {problem}")
 
     @property
     def http_code(self) -> int:

@@ -1,0 +1,1 @@
+"""Authenticators: one way to tell who sent a request per file."""

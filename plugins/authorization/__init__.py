@@ -1,0 +1,1 @@
+"""Authorizers: one opinion on whether a user may do something per file."""
