@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LONGEST = 500
-"""Lines of a module: beyond this it surely has more than one subject. Suites in apiserver.testing are lists of tests."""
+"""Lines of a module: beyond this it has more than one subject. Suites in apiserver.testing are lists of tests."""
 
 
 def sources(folder: str) -> list[Path]:
