@@ -80,6 +80,7 @@ class WatchStream(ABC):
         woken = threading.Event()
         self.subscribe(lambda _stream: woken.set())
         try:
+            yield b""  # gunicorn's workers send the head with the first piece, and clients wait for the head
             while True:
                 woken.clear()
                 frames = self.take(time.monotonic())
