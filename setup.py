@@ -8,4 +8,8 @@ from setuptools import find_packages, setup
 
 FOLDERS = {"apiserver": "apiserver", "apiserver_plugins": "plugins"}
 
-setup(packages=[name for root, folder in FOLDERS.items() for name in (root, *(f"{root}.{p}" for p in find_packages(folder)))])
+PACKAGES = [
+    name for root, folder in FOLDERS.items() for name in (root, *(f"{root}.{p}" for p in find_packages(folder)))
+]
+
+setup(packages=PACKAGES)

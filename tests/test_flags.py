@@ -130,7 +130,8 @@ def test_a_flag_that_does_less_here_says_so_when_given():
     "word",
     ["--secure-port=70000", "--bind-address=here", "--service-cluster-ip-range=10.0.0.1/8", "--etcd-servers=a:1",
      "--service-node-port-range=9-1", "--service-node-port-range=1-70000", "--emulated-version=1.20",
-     "--service-account-issuer=a:b", "--endpoint-reconciler-type=lease", "--request-timeout=0", "--shutdown-delay-duration=-1s"],
+     "--service-account-issuer=a:b", "--endpoint-reconciler-type=lease", "--request-timeout=0", 
+     "--shutdown-delay-duration=-1s"],
 )  # fmt: skip
 def test_values_out_of_bounds_are_refused(word):
     (problem,) = problems_of(word)
