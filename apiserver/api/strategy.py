@@ -9,13 +9,17 @@ COMPAT: k8s.io/apiserver/pkg/registry/rest RESTCreateStrategy, RESTUpdateStrateg
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from apiserver.api import validation
 from apiserver.api.fields import FieldError
-from apiserver.api.rest import Context, DeleteOptions
+from apiserver.api.rest import Context, DeleteOptions, WriteOptions
 
 Object = dict[str, Any]
+
+Finish = Callable[[bool], None]
+"""Called once when a write has ended, with whether the object was stored."""
 
 
 class Strategy:
@@ -91,7 +95,8 @@ class Strategy:
     def begin_delete(self, ctx: Context, obj: Object) -> bool:
         """Change the object when its deletion is asked for, in place (a namespace becomes Terminating).
 
-        Returns whether the object must stay until somebody finishes the deletion, as with finalizers.
+        Returns whether the object must stay until somebody finishes the deletion; its metadata is then this method's
+        to change too: grace, finalizers and propagation are left alone.
         """
         return False
 
@@ -101,12 +106,6 @@ class Strategy:
 
     def check_delete(self, ctx: Context, obj: Object) -> None:
         """:raises ApiError: this object may not be deleted."""
-
-    def finish_create(self, ctx: Context, obj: Object, stored: bool) -> None:
-        """Confirm (``stored``) or give back (not stored: refused, failed or dry run) what ``prepare_for_create`` took."""
-
-    def finish_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        """Let go of what ``old`` held and ``obj`` no longer does, after the change was stored."""
 
     def after_delete(self, ctx: Context, obj: Object) -> None:
         """Let go of what belongs to the object (allocated addresses), after it is gone."""
