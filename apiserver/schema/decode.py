@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apiserver.schema import scalars
-from apiserver.schema.failures import MismatchError, Path, path_text
+from apiserver.schema.failures import DecodeError, MismatchError, Path, path_text
 from apiserver.schema.gotext import json_word, quote
 from apiserver.schema.types import (
     Anything,
@@ -35,6 +35,8 @@ from apiserver.schema.types import (
     Struct,
     Time,
 )
+
+__all__ = ["Decoded", "DecodeError", "decode", "decoder", "zero"]
 
 MAX_STRICT_ERRORS = 100  # COMPAT: sigs.k8s.io/json stops collecting there
 
@@ -162,6 +164,8 @@ def _map(node: Node) -> Decoder:
 
 _PLAIN: Mapping[type, type] = {String: str, Boolean: bool}
 _DROPPABLE = (String, Integer, Number, Boolean, Bytes, List, Map)
+_EMPTIABLE = (Bytes, List, Map)
+_DROPPING = ("omit", "always")
 
 Entry = tuple[type | None, bool, Decoder]
 """The class that needs no conversion, whether a zero value is dropped, the conversion."""
@@ -182,7 +186,9 @@ class _Table(dict[str, Entry | None]):
             return None
         node = member.node
         # COMPAT: storage does not tell an empty list from none, so an always-present one becomes null
-        drop = (member.presence == "omit" and isinstance(node, _DROPPABLE)) or isinstance(node, List | Map | Bytes)
+        drop = (
+            isinstance(node, _DROPPABLE if member.presence == "omit" else _EMPTIABLE) and member.presence in _DROPPING
+        )
         made = self[name] = (_PLAIN.get(type(node)), drop, decoder(node))
         return made
 
@@ -190,10 +196,11 @@ class _Table(dict[str, Entry | None]):
 def _struct(node: Node) -> Decoder:  # noqa: C901 - the hot loop: in pieces it costs twice as much
     assert isinstance(node, Struct)
     go_name, go_type = node.go_name, node.go_type
-    table = _Table(node.fields)
+    fields = node.fields
+    table = _Table(fields)
     always = tuple(
         (name, member.node if member.presence == "always" else None)
-        for name, member in node.fields.items()
+        for name, member in fields.items()
         if member.presence in ("always", "null")
     )
     keep = node.preserve_unknown
@@ -216,7 +223,8 @@ def _struct(node: Node) -> Decoder:  # noqa: C901 - the hot loop: in pieces it c
                     if omit and not item:
                         drop.append(key)
                 elif item is None:
-                    drop.append(key)
+                    if not fields[key].nullable:
+                        drop.append(key)
                 else:
                     new = convert(item, (path, key), unknown)
                     if new is not item:

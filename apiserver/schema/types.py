@@ -147,10 +147,11 @@ class Map(Node):
 class Field:
     """A named member of a :class:`Struct`.
 
-    ``patch_strategies`` and ``patch_merge_key`` are strategic merge's; ``default`` is a schema default or None.
+    ``patch_strategies`` and ``patch_merge_key`` are strategic merge's; ``default`` is a schema default or None;
+    ``nullable`` fields keep null, elsewhere it means unset.
     """
 
-    __slots__ = ("default", "name", "node", "patch_merge_key", "patch_strategies", "presence", "required")
+    __slots__ = ("default", "name", "node", "nullable", "patch_merge_key", "patch_strategies", "presence", "required")
 
     def __init__(
         self,
@@ -161,8 +162,10 @@ class Field:
         patch_merge_key: str = "",
         required: bool = False,
         default: Any = None,
+        nullable: bool = False,
     ) -> None:
         self.name = name
+        self.nullable = nullable
         self.node = node
         self.presence = presence
         self.patch_strategies = tuple(patch_strategies)

@@ -1,7 +1,8 @@
 """OpenAPI v3 and v2 documents of the installed resources.
 
 ``Documents(resources, minor=, git_version=)`` with ``index()``, ``document(key)``, ``v2()``, ``hash(key)`` and
-``url(key)``; :class:`Served` and :class:`ServedSubresource` say what is installed; :mod:`.handler` has the HTTP answers.
+``url(key)``; :class:`Served` and :class:`ServedSubresource` say what is installed. :mod:`.handler` has the HTTP
+answers.
 """
 
 from __future__ import annotations

@@ -164,9 +164,8 @@ class RendererV2(Renderer):
         rendered = self.common(operation)
         parameters = [self.parameter(PARAMETERS[name]) for name in operation.own]
         if operation.body:
-            body = {"name": "body", "in": "body", "schema": self.schema(operation.body, served)}
-            if operation.body != "delete":
-                body["required"] = True
+            needed = {} if operation.body == "delete" else {"required": True}
+            body = {"name": "body", "in": "body", "schema": self.schema(operation.body, served), **needed}
             parameters.insert(0, self._shared("body", body))
         if parameters:
             rendered["parameters"] = parameters
