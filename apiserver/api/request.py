@@ -9,6 +9,7 @@ authentication, and so on. What a filter wants to do with the answer it leaves h
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
@@ -18,6 +19,7 @@ from apiserver.api.auth import User
 from apiserver.api.errors import Timeout
 from apiserver.api.stream import WatchStream
 
+LOG = logging.getLogger(__name__)
 ENVIRON_KEY = "apiserver.request"
 
 Headers: TypeAlias = list[tuple[str, str]]
@@ -193,7 +195,11 @@ class Request:
     def _end(self) -> None:
         functions = self.on_end
         while functions:
-            functions.pop()(self)
+            try:
+                functions.pop()(self)
+            except Exception:
+                # The answer is over: nobody is there to be told, and the others must still be called.
+                LOG.exception("A function of on_end failed")
 
 
 class _Body:
