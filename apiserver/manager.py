@@ -2,8 +2,8 @@
 
 :mod:`apiserver.discovery` finds the plugins, :mod:`apiserver.configure` makes one :class:`Plugins` of them, and the
 server calls hooks through it: :meth:`Plugins.calls` for what runs with every request, :meth:`Plugins.call_each` and
-:meth:`Plugins.collect` while the server is built. Sorting comes first and registering with pluggy second, so
-``plugins.hook.NAME(...)`` works too and follows the same order.
+:meth:`Plugins.collect` while the server is built. Markers and calling conventions are pluggy's, and
+``plugins.hook.NAME(...)`` is pluggy's caller; order and checks are ours.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from apiserver.markers import PROJECT, Order
 from apiserver.ordering import Impl, Plugin
 
 HOOK_PREFIX = "apiserver_"
+IMPL_MARK = f"{PROJECT}_impl"
+"""Where pluggy's marker keeps its options on a function."""
 
 
 class PluginError(Exception):
@@ -83,27 +85,34 @@ class Plugins:
         :param problems: what went wrong before, to be reported together with what goes wrong here.
         :raises PluginError: anything is wrong.
         """
+        self._specs = specs
         self.plugins = tuple(plugins)
         self.hooks = hooks_of(specs)
         self.order: dict[str, list[Impl]] = defaultdict(list)
-        self._manager = pluggy.PluginManager(PROJECT)
-        self._manager.add_hookspecs(specs)
-        self.hook = self._manager.hook
         found = list(problems)
         chosen = self._chosen_priorities(priorities or {}, found)
         for plugin in self.plugins:
             found += self._implementations(plugin, chosen)
         for name, impls in self.order.items():
             found += self._problems(name, impls)
-        if not found:
-            for impls in self.order.values():
-                impls.sort(key=lambda impl: impl.order.priority or 0)
-                for impl in reversed(impls):  # pluggy calls the last one registered first
-                    self._manager.register(
-                        SimpleNamespace(**{impl.hook: naming(impl)}), name=f"{impl.plugin.name}.{impl.hook}"
-                    )
         self.refuse(found)
+        for name, impls in self.order.items():
+            if self.hooks[name].ordered:
+                impls.sort(key=lambda impl: impl.order.priority or 0)
         self._calls = {name: tuple(map(self._adapted, self.order.get(name, ()))) for name in self.hooks}
+
+    @functools.cached_property
+    def hook(self) -> Any:
+        """pluggy's callers, ``plugins.hook.NAME(argument=...)``: all implementations at once, in the same order.
+
+        Made when first used: the core calls through :meth:`calls`, which costs a third.
+        """
+        manager = pluggy.PluginManager(PROJECT)
+        manager.add_hookspecs(self._specs)
+        for impls in self.order.values():
+            for impl in reversed(impls):  # pluggy calls the last one registered first
+                manager.register(SimpleNamespace(**{impl.hook: naming(impl)}), f"{impl.plugin.name}.{impl.hook}")
+        return manager.hook
 
     @staticmethod
     def refuse(problems: Iterable[str]) -> None:
@@ -155,19 +164,21 @@ class Plugins:
         """File the implementations of ``plugin`` in ``self.order``; yield what is wrong with the plugin as a whole."""
         count = 0
         for attr in dir(plugin.obj):
-            opts = self._manager.parse_hookimpl_opts(plugin.obj, attr)
-            value = inspect.getattr_static(plugin.obj, attr)
-            if opts is None:
-                if attr.startswith(HOOK_PREFIX) and inspect.isroutine(value):
-                    yield f"{attr}: write @hookimpl above it in {plugin.name} ({ordering.place_of(value)})"
+            static = inspect.getattr_static(plugin.obj, attr) if not attr.startswith("__") else None
+            func = getattr(static, "__func__", static)  # a static method keeps its marks inside
+            if not inspect.isroutine(func):
+                continue
+            opts, order = getattr(func, IMPL_MARK, None), getattr(func, "order", None)
+            if not isinstance(opts, dict) or not isinstance(order, Order):
+                if opts is not None or attr.startswith(HOOK_PREFIX):
+                    yield f"{attr}: write @hookimpl of apiserver above it in {plugin.name} ({ordering.place_of(func)})"
                     count += 1
                 continue
             count += 1
-            func = getattr(plugin.obj, attr)
-            hook, order = opts.get("specname") or attr, getattr(func, "order", Order())
+            hook = opts.get("specname") or attr
             if (number := chosen.pop((plugin.name, hook), None)) is not None:
                 order = replace(order, priority=number)
-            self.order[hook].append(Impl(plugin, hook, func, order))
+            self.order[hook].append(Impl(plugin, hook, getattr(plugin.obj, attr), order))
         if not count:
             yield f"{plugin.name}: implements no hook, from {plugin.origin}"
         for (name, hook), number in chosen.items():

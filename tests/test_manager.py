@@ -6,6 +6,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import pluggy
 import pytest
 
 from apiserver import hookspecs
@@ -229,7 +230,23 @@ def test_a_hook_without_its_mark_is_not_skipped_silently():
     def apiserver_admit(request): ...
 
     (found,) = problems(plugin("unmarked", apiserver_admit=apiserver_admit))
-    assert "write @hookimpl above it in unmarked" in found
+    assert "write @hookimpl of apiserver above it in unmarked" in found
+
+
+def test_a_mark_of_pluggy_itself_is_not_taken_for_ours():
+    @pluggy.HookimplMarker("apiserver")(hookwrapper=True)
+    def apiserver_admit(request):
+        yield
+
+    (found,) = problems(plugin("wrapper", apiserver_admit=apiserver_admit))
+    assert "write @hookimpl of apiserver above it in wrapper" in found
+
+
+def test_other_members_of_a_plugin_do_not_matter():
+    a = admitter("a", priority=1)
+    b = admitter("b", priority=2, requires="a")
+    b.obj.helper = len  # type: ignore[attr-defined]  # a module made above
+    assert run(a, b) == ["a", "b"]
 
 
 def test_a_plugin_must_implement_something():
