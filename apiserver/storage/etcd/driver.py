@@ -122,7 +122,9 @@ class EtcdStorage:
             part = limit or _PAGE
             request = etcdrpc.RangeRequest(key=first or b"\0", range_end=range_end(encoded), limit=part, revision=at)
             if b"\0" != request.range_end <= request.key:
-                return ListPage(items, at or self.current_revision(), False, 0)
+                # Nothing can be there; what is left to do is to check the revision.
+                nothing = self._range(etcdrpc.RangeRequest(key=b"\0", limit=1, keys_only=True, revision=at))
+                return ListPage(items, at or int(nothing.header.revision), False, 0)
             response = self._range(request, seconds=_LIST_SECONDS)
             at = at or int(response.header.revision)
             items += [_key_value(kv) for kv in response.kvs]

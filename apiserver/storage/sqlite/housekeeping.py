@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 from apiserver.api.storage import RevisionMismatchError, StorageError
-from apiserver.storage.sqlite.database import Database, storage_errors
+from apiserver.storage.sqlite.database import SELECT_REVISION, Database, storage_errors
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +33,7 @@ class Housekeeping:
     def __init__(self, database: Database, delete: Callable[[str, int], int]) -> None:
         self._database = database
         self._delete = delete
+        self._checkpointed = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sqlite-housekeeping", daemon=True)
         self._thread.start()
@@ -69,6 +70,11 @@ class Housekeeping:
         size = self._database.wal_size()
         if size < _PASSIVE_BYTES:
             return
+        with self._database.reading() as reader:
+            newest = reader.execute(SELECT_REVISION).fetchone()[0]
+        if newest == self._checkpointed:
+            return
+        self._checkpointed = newest
         with storage_errors():
             connection = self._database.connect(timeout=_TRUNCATE_WAIT_SECONDS)
             try:

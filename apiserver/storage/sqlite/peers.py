@@ -40,6 +40,7 @@ class Peers:
         self._closed = False
         try:
             self._directory.mkdir(mode=0o700, exist_ok=True)
+            self._directory_fd = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             self._turnstile = os.open(self._directory / "turnstile", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self._own = self._make_pipe()
             self._poll = select.poll()
@@ -68,9 +69,16 @@ class Peers:
         with contextlib.suppress(BlockingIOError):
             os.write(self._own, _BYTE)
 
+    @property
+    def alone(self) -> bool:
+        """Whether no other process is known."""
+        return not self._pipes
+
     def notify(self) -> None:
         """Tell the other processes that the log has grown. Never blocks, never raises."""
         self._scan()
+        if not self._pipes:
+            return
         for name, pipe in list(self._pipes.items()):
             try:
                 os.write(pipe, _BYTE)
@@ -84,15 +92,12 @@ class Peers:
     def turn(self, deadline: float) -> Iterator[None]:
         """Hold the turnstile while taking the write lock, so that no process is starved by another.
 
-        Who has just committed must queue here behind a process that already waits for the write lock. A process that
-        is alone skips it: SQLite's own lock is what correctness rests on.
+        Who has just committed must queue here behind a process that already waits for the write lock. Whoever is
+        alone needs no turn: SQLite's own lock is what correctness rests on.
 
         :param deadline: ``time.monotonic()`` after which to give up.
         :raises UnavailableError: the turn didn't come in time.
         """
-        if not self._pipes:
-            yield
-            return
         while not self._try_turnstile():
             if time.monotonic() > deadline:
                 raise UnavailableError("sqlite: database is locked by another process")
@@ -113,7 +118,7 @@ class Peers:
         """Look who is there, when the directory has changed or a second has passed (its clock ticks coarsely)."""
         now = time.monotonic()
         try:
-            changed = os.stat(self._directory).st_mtime_ns
+            changed = os.fstat(self._directory_fd).st_mtime_ns
             if changed == self._scanned[0] and now - self._scanned[1] < _RESCAN_SECONDS:
                 return
             self._scanned = (changed, now)
@@ -152,5 +157,5 @@ class Peers:
             os.unlink(self._directory / self._name)
         for name in list(self._pipes):
             self._forget(name)
-        os.close(self._own)
-        os.close(self._turnstile)
+        for descriptor in (self._own, self._turnstile, self._directory_fd):
+            os.close(descriptor)

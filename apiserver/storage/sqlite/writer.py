@@ -30,7 +30,7 @@ from apiserver.storage.sqlite.peers import Peers
 _BATCH_OPERATIONS = 256
 _LOCK_POLL_SECONDS = 0.0002
 _LOCK_POLL_LONGEST = 0.005
-_AUTOCHECKPOINT_PAGES = 16_000
+_AUTOCHECKPOINT_PAGES = 4000
 
 _SELECT_STORED = """SELECT l.value, l.revision, l.create_revision FROM current c JOIN log l ON l.revision = c.revision
     WHERE c.key = ?"""
@@ -186,19 +186,25 @@ class Writer:
 
     def _begin(self) -> None:
         """Take SQLite's write lock, waiting for other processes up to BUSY_TIMEOUT."""
+        if self._peers.alone and self._try_begin():
+            return
         deadline = time.monotonic() + BUSY_TIMEOUT
         pause = _LOCK_POLL_SECONDS
         with self._peers.turn(deadline):
-            while True:
-                try:
-                    self._connection.execute("BEGIN IMMEDIATE")
-                except sqlite3.OperationalError as error:
-                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                        raise
-                    time.sleep(pause)
-                    pause = min(pause * 1.5, _LOCK_POLL_LONGEST)
-                else:
-                    return
+            while not self._try_begin():
+                if time.monotonic() > deadline:
+                    raise UnavailableError("sqlite: database is locked by another process")
+                time.sleep(pause)
+                pause = min(pause * 1.5, _LOCK_POLL_LONGEST)
+
+    def _try_begin(self) -> bool:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            return False
+        return True
 
     def _commit(self, batch: list[Write]) -> list[StorageEvent]:
         """Apply the batch in the open transaction and commit; guards that fail leave no trace."""
