@@ -16,12 +16,13 @@ NO_LABELS: Mapping[str, str] = {}
 class EncodedObject:
     """One object in its storage version.
 
-    ``data`` is compact JSON with ``metadata.resourceVersion`` in it, without a newline; ``revision`` the same number
-    (0 for an object that was never stored). ``labels`` and ``fields`` (selectable fields by path) are what selectors
-    look at. ``key`` is the storage key, ``created_at`` nothing but what the object says.
+    ``data`` is compact JSON with ``metadata.resourceVersion`` in it, without a newline; it begins with kind and
+    apiVersion, so that list items can leave them out. ``revision`` is the same number as resourceVersion (0 for an
+    object that was never stored). ``labels`` and ``fields`` are what selectors look at; ``extra_fields`` are the
+    values of the kind's own selectable fields. ``key`` is the storage key.
     """
 
-    __slots__ = ("data", "fields", "key", "labels", "revision")
+    __slots__ = ("data", "extra_fields", "key", "labels", "name", "namespace", "revision")
 
     def __init__(
         self,
@@ -29,19 +30,35 @@ class EncodedObject:
         revision: int = 0,
         key: str = "",
         labels: Mapping[str, str] = NO_LABELS,
-        fields: Mapping[str, str] | tuple[str, ...] = (),
+        extra_fields: Mapping[str, str] = NO_LABELS,
+        namespace: str = "",
+        name: str = "",
     ) -> None:
         self.data = data
         self.revision = revision
         self.key = key
         self.labels = labels
-        self.fields = fields
+        self.extra_fields = extra_fields
+        self.namespace = namespace
+        self.name = name
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The values of all selectable fields, by path."""
+        return {**self.extra_fields, "metadata.name": self.name, "metadata.namespace": self.namespace}
 
     @classmethod
     def of(cls, obj: Mapping[str, Any]) -> EncodedObject:
-        """From a dict (not kept)."""
-        rv = obj.get("metadata", {}).get("resourceVersion") or "0"
-        return cls(orjson.dumps(obj), int(rv))
+        """From a dict (not kept) that was never stored, or whose resourceVersion tells its revision."""
+        metadata = obj.get("metadata") or {}
+        head = {"kind": obj.get("kind"), "apiVersion": obj.get("apiVersion")}
+        return cls(
+            orjson.dumps({**head, **obj}),
+            int(metadata.get("resourceVersion") or "0"),
+            labels=metadata.get("labels") or NO_LABELS,
+            namespace=metadata.get("namespace") or "",
+            name=metadata.get("name") or "",
+        )
 
     def decode(self) -> dict[str, Any]:
         """A new dict that the caller may change."""

@@ -7,7 +7,7 @@ The object behind this protocol is :class:`apiserver.server.Server`. Hooks that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from apiserver.api.auth import Attributes, Decision, User
@@ -53,13 +53,16 @@ class Lister(Protocol):
         """All objects (of a namespace) that carry ``labels``, in key order."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class DelegateMatch:
-    """A delegate's answer to "is this request yours?": the WSGI app that answers it."""
+    """A delegate's answer to "is this request yours?": who answers it.
 
-    app: WsgiApp
+    Either ``app``, a WSGI app, or ``responders``: Falcon responders ``(req, resp)`` by HTTP method.
+    """
+
+    app: WsgiApp | None = None
+    responders: Mapping[str, Callable[..., None]] | None = None
     delegate: str = ""
-    params: dict[str, str] = field(default_factory=dict)
 
 
 class Lifecycle(Protocol):
@@ -82,6 +85,10 @@ class Server(Protocol):
     config: Config
     storage: Storage
     lifecycle: Lifecycle
+
+    @property
+    def resource_delegate(self) -> Callable[[Request], DelegateMatch | None]:
+        """Claims requests for declared resources, discovery documents and routes."""
 
     @property
     def resources(self) -> Sequence[Resource]:

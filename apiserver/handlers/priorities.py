@@ -1,0 +1,50 @@
+"""The order of groups and versions in discovery.
+
+COMPAT: GroupPriorityMinimum and VersionPriority of kube-apiserver's own APIServices; apimachinery's
+CompareKubeAwareVersionStrings for everything else.
+"""
+
+from __future__ import annotations
+
+import re
+
+GROUPS = (
+    "",
+    "apiregistration.k8s.io",
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io",
+)
+_PLACE = {group: place for place, group in enumerate(GROUPS)}
+_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
+_STAGES = {None: 0, "beta": 1, "alpha": 2}
+
+
+def group_order(group: str) -> tuple[int, str]:
+    """A sort key: Kubernetes' own groups in their order, then the others by name."""
+    return _PLACE.get(group, len(GROUPS)), group
+
+
+def version_order(version: str) -> tuple[int, int, int, str]:
+    """A sort key: stable before beta before alpha, newer first, odd names last."""
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        return 9, 0, 0, version
+    return _STAGES[match[2]], -int(match[1]), -int(match[3] or 0), version

@@ -1,0 +1,114 @@
+"""From declarations to endpoints: what each resource plugin returned becomes a store, scopes and routes.
+
+Called once by :mod:`apiserver.server` while the server is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from apiserver.api.auth import Attributes, Decision
+from apiserver.api.names import GroupResource, GroupVersionResource
+from apiserver.api.resource import Resource, Subresource
+from apiserver.api.strategy import StatusStrategy, Strategy
+from apiserver.handlers.endpoints import Endpoint, make_endpoint
+from apiserver.handlers.scope import Scope
+from apiserver.registry.admission import Admission
+from apiserver.registry.codec import Codec
+from apiserver.registry.kinds import Kinds
+from apiserver.registry.store import Store, SubresourceStore
+
+if TYPE_CHECKING:
+    from apiserver.server import Server
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all endpoints have in common."""
+
+    server: Server
+    kinds: Kinds
+    admission: Admission
+    authorize: Callable[[Attributes], tuple[Decision, str]]
+    root: str
+    min_request_timeout: float
+
+
+class Installation:
+    """All endpoints of a server, and the storage objects behind them."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self.endpoints: list[Endpoint] = []
+        self.resources: list[Resource] = []
+        self._stores: dict[GroupResource, Any] = {}
+        self._by_gvr: dict[GroupVersionResource, Resource] = {}
+        self._codecs: dict[str, Codec] = {}
+
+    def add(self, resources: Iterable[Resource]) -> None:
+        """Install declarations. The kinds must be known to ``Shared.kinds`` already."""
+        for resource in resources:
+            self._add(resource)
+
+    def resource(self, gvr: GroupVersionResource) -> Resource | None:
+        """A declaration that was installed."""
+        return self._by_gvr.get(gvr)
+
+    def store(self, resource: GroupResource) -> Any:
+        """The storage object of a resource. :raises KeyError: it is not installed."""
+        return self._stores[resource]
+
+    def stores(self) -> Sequence[Store]:
+        """The generic stores, one for each resource."""
+        return [s for s in self._stores.values() if isinstance(s, Store)]
+
+    def _add(self, resource: Resource) -> None:
+        store = self._make_store(resource)
+        self.resources.append(resource)
+        self._by_gvr[resource.gvr] = resource
+        self._stores.setdefault(resource.group_resource, store)
+        self.endpoints.append(self._endpoint(resource, "", store, resource.strategy, None, resource.verbs))
+        for sub in resource.subresources:
+            storage, strategy = self._of_subresource(resource, store, sub)
+            self.endpoints.append(self._endpoint(resource, sub.name, storage, strategy, sub, sub.verbs))
+
+    def _make_store(self, resource: Resource) -> Any:
+        shared = self._shared
+        if resource.storage is not None:
+            return resource.storage(shared.server, resource)
+        codec = self._codecs.get(resource.key_prefix)
+        if codec is None:
+            codec = self._codecs[resource.key_prefix] = Codec(resource)
+        ttl = resource.ttl(shared.server.config) if resource.ttl is not None else None
+        return Store(resource, shared.server.storage, shared.server.feed, codec, shared.root, ttl or None)
+
+    def _of_subresource(self, resource: Resource, store: Any, sub: Subresource) -> tuple[Any, Strategy]:
+        if sub.storage is not None:
+            return sub.storage(self._shared.server, resource), sub.strategy or resource.strategy
+        strategy = sub.strategy or StatusStrategy(resource.strategy)
+        return SubresourceStore(store, strategy), strategy
+
+    def _endpoint(
+        self,
+        resource: Resource,
+        name: str,
+        storage: Any,
+        strategy: Strategy,
+        sub: Subresource | None,
+        verbs: Sequence[str] | None,
+    ) -> Endpoint:
+        shared = self._shared
+        scope = Scope(
+            resource=resource,
+            subresource=name,
+            storage=storage,
+            kind=sub.kind if sub is not None and sub.kind is not None else resource.gvk,
+            strategy=strategy,
+            admission=shared.admission,
+            kinds=shared.kinds,
+            authorize=shared.authorize,
+            min_request_timeout=shared.min_request_timeout,
+        )
+        return make_endpoint(scope, verbs)

@@ -1,0 +1,77 @@
+"""The kinds this server knows: their types and the descriptions of their fields.
+
+Built-in kinds come from the definitions of the emulated minor, a plugin's kinds from the schema of their declaration.
+Handlers and tables ask here; nothing is compiled before it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from apiserver.api.names import GroupVersionKind
+from apiserver.api.resource import Resource
+from apiserver.schema import builtin, custom, definitions
+from apiserver.schema.types import Struct
+
+OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+_REF = "#/definitions/"
+
+
+class Kinds:
+    """Types by GroupVersionKind.
+
+    :param minor: the Kubernetes minor whose built-in kinds are known.
+    """
+
+    def __init__(self, minor: int) -> None:
+        self._types = builtin.types(minor)
+        self._definitions = definitions.of(minor)
+        self._schemas: dict[GroupVersionKind, Mapping[str, Any]] = {}
+        self._custom: dict[GroupVersionKind, Struct] = {}
+
+    def add(self, resources: Iterable[Resource]) -> None:
+        """Make the kinds of these declarations known."""
+        self._schemas.update({r.gvk: r.schema for r in resources if r.schema is not None})
+
+    def registered(self, group: str, version: str, kind: str) -> bool:
+        """Whether there is such a kind, served or not."""
+        return GroupVersionKind(group, version, kind) in self._schemas or self._types.kind(group, version, kind) is not None
+
+    def type_of(self, gvk: GroupVersionKind) -> Struct:
+        """The type of a kind.
+
+        :raises LookupError: there is none.
+        """
+        if gvk in self._schemas:
+            if gvk not in self._custom:
+                self._custom[gvk] = self._compile(gvk)
+            return self._custom[gvk]
+        found = self._types.kind(*gvk)
+        if found is None:
+            raise LookupError(f"no schema for {gvk}: declare Resource(schema=...)")
+        return found
+
+    def _compile(self, gvk: GroupVersionKind) -> Struct:
+        return custom.kind(self._schemas[gvk], self._types, version=gvk.version, name=gvk.kind)
+
+    def describe(self, gvk: GroupVersionKind, path: str) -> str:
+        """The description of a field (dotted path), "" when there is none."""
+        steps = path.split(".")
+        schema: Mapping[str, Any] | None = self._schemas.get(gvk)
+        if schema is None or steps[0] == "metadata":
+            name = builtin.definition_name(*gvk)
+            known = schema is None and name in self._definitions
+            schema = self._read(name) if known else {"properties": {"metadata": {"$ref": _REF + OBJECT_META}}}
+        found: Mapping[str, Any] = {}
+        for step in steps:
+            found = (schema.get("properties") or {}).get(step) or {}
+            schema = self._resolved(found)
+        return str(found.get("description") or "")
+
+    def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        reference = schema.get("$ref") or next((s["$ref"] for s in schema.get("allOf") or () if "$ref" in s), "")
+        return self._read(reference.rpartition("/")[2]) if reference else schema
+
+    def _read(self, name: str) -> Mapping[str, Any]:
+        return self._definitions.read(name)

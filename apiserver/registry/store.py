@@ -1,0 +1,429 @@
+"""The generic store of a resource: the order of a write, and reads from the watch cache.
+
+Handlers call it through the protocols of :mod:`apiserver.api.rest`; it calls the strategy, the storage driver and
+the watch cache. What comes before (decoding, defaults, managedFields, mutating admission) is the handlers', what comes
+in between (validating admission) is handed in as ``validate``.
+
+COMPAT: k8s.io/apiserver/pkg/registry/generic/registry Store; .../registry/rest BeforeCreate, BeforeUpdate
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+
+from apiserver.api.encoded import EncodedObject
+from apiserver.api.errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound, UnknownError
+from apiserver.api.fields import FieldError
+from apiserver.api.resource import Resource
+from apiserver.api.rest import (
+    Context,
+    DeleteOptions,
+    DeleteResult,
+    GetOptions,
+    ListOptions,
+    ListResult,
+    Transform,
+    Validator,
+    WatchSource,
+    WriteOptions,
+)
+from apiserver.api.storage import KeyExistsError, RevisionMismatchError, Storage, ValueTooLargeError
+from apiserver.api.strategy import Strategy
+from apiserver.api.stream import WatchStream
+from apiserver.registry import deletion, metadata, names
+from apiserver.registry.codec import Codec
+from apiserver.registry.deletion import Grace
+from apiserver.registry.translate import parse_revision, storage_errors
+from apiserver.storage.cache.feed import Feed
+from apiserver.storage.cache.resource import ResourceCache
+
+Object = dict[str, Any]
+
+MODIFIED_TEXT = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
+
+
+class Store:
+    """Everything a stored resource can do.
+
+    :param resource: the declaration.
+    :param storage: the driver.
+    :param feed: the process's watch cache.
+    :param root: the key prefix of everything, such as ``/registry/``.
+    :param ttl: seconds until an object vanishes, None = never.
+    """
+
+    def __init__(
+        self, resource: Resource, storage: Storage, feed: Feed, codec: Codec, root: str, ttl: int | None = None
+    ) -> None:
+        self.resource = resource
+        self.strategy: Strategy = resource.strategy
+        self.storage = storage
+        self.feed = feed
+        self.codec = codec
+        self.prefix = f"{root}{resource.key_prefix}/"
+        self.ttl = ttl
+
+    @functools.cached_property
+    def cache(self) -> ResourceCache:
+        """Where all reads go; shared by the resources of one prefix."""
+        return self.feed.cache(self.prefix, self.codec)
+
+    # -- reads ----------------------------------------------------------------
+
+    def get(self, ctx: Context, name: str, options: GetOptions) -> EncodedObject:
+        """One object, as new as ``options`` ask."""
+        with storage_errors(self.resource.group_resource, "get"):
+            found = self.cache.get(self.key(ctx, name), options.resource_version)
+        if found is None:
+            raise NotFound.for_object(self.resource.group_resource, name)
+        return found
+
+    def list(self, ctx: Context, options: ListOptions) -> ListResult:
+        """A page of objects in key order."""
+        with storage_errors(self.resource.group_resource, "list"):
+            return self.cache.list(self._scope(ctx), options)
+
+    def watch(self, ctx: Context, options: ListOptions, source: WatchSource) -> WatchStream:
+        """A stream of changes."""
+        with storage_errors(self.resource.group_resource, "watch"):
+            return self.cache.watch(self._watched(ctx, options), options, source)
+
+    # -- create ---------------------------------------------------------------
+
+    def create(self, ctx: Context, obj: Object, options: WriteOptions, validate: Validator) -> EncodedObject:
+        """Store a new object; a name is made from generateName if it has none."""
+        meta = obj["metadata"]
+        if meta.get("resourceVersion"):
+            # COMPAT: etcd3 store.Create, errResourceVersionSetOnCreate: a plain error, so 500
+            raise UnknownError("resourceVersion should not be set on objects to be created")
+        metadata.fill_system_fields(meta)
+        if meta.get("name") or not meta.get("generateName"):
+            return self._create(ctx, obj, options, validate)
+        again = orjson.dumps(obj)
+        for _ in range(names.ATTEMPTS):
+            obj = orjson.loads(again)
+            obj["metadata"]["name"] = names.generate_name(meta["generateName"])
+            try:
+                return self._create(ctx, obj, options, validate)
+            except AlreadyExists:
+                continue
+        raise AlreadyExists.generated(self.resource.group_resource, obj["metadata"]["name"])
+
+    def _create(self, ctx: Context, obj: Object, options: WriteOptions, validate: Validator) -> EncodedObject:
+        strategy = self.strategy
+        finish = strategy.begin_create(ctx, obj, options)
+        stored = False
+        try:
+            strategy.prepare_for_create(ctx, obj)
+            errors = [
+                *metadata.validate(obj["metadata"], self.resource.namespaced, strategy.validate_name),
+                *strategy.validate(ctx, obj),
+            ]
+            self._refuse(obj, errors)
+            for warning in strategy.warnings_on_create(ctx, obj):
+                ctx.request.warn(warning)
+            strategy.canonicalize(obj)
+            validate(obj, None)
+            result = self._insert(ctx, obj, options.dry_run)
+            stored = not options.dry_run
+            return result
+        finally:
+            if finish is not None:
+                finish(stored)
+
+    def _insert(self, ctx: Context, obj: Object, dry_run: bool) -> EncodedObject:
+        name = obj["metadata"]["name"]
+        key = self.key(ctx, name)
+        resource = self.resource.group_resource
+        with storage_errors(resource, "create"):
+            if dry_run:
+                if self.storage.get(key) is not None:
+                    raise AlreadyExists.for_object(resource, name)
+                return self.codec.encoded(obj, 0, key)
+            try:
+                revision = self._fitting(obj, lambda value: self.storage.create(key, value, ttl=self.ttl))
+            except KeyExistsError:
+                raise self._already_exists(key, name) from None
+        return self._written(obj, revision, key)
+
+    def _already_exists(self, key: str, name: str) -> AlreadyExists:
+        present = self._live(key)
+        if present is not None and "deletionTimestamp" in present.decode()["metadata"]:
+            return AlreadyExists.being_deleted(self.resource.group_resource, name)
+        return AlreadyExists.for_object(self.resource.group_resource, name)
+
+    # -- update ---------------------------------------------------------------
+
+    def update(
+        self,
+        ctx: Context,
+        name: str,
+        transform: Transform,
+        options: WriteOptions,
+        validate: Validator,
+        create: Validator | None = None,
+    ) -> tuple[EncodedObject, bool]:
+        """Change an object, again and again until nobody wrote in between.
+
+        The first try starts from the cache; whatever goes wrong with a cached object is tried again with the stored
+        one, since it may have been too old.
+        """
+        key = self.key(ctx, name)
+        with storage_errors(self.resource.group_resource, "update"):
+            current = self.cache.peek(key)
+            if current is not None:
+                try:
+                    return self._update(ctx, key, current, transform, options, validate)
+                except (ApiError, RevisionMismatchError):
+                    live = self._live(key)
+                    if live is not None and live.revision == current.revision:
+                        raise
+                    current = live
+            else:
+                current = self._live(key)
+            while True:
+                try:
+                    if current is not None:
+                        return self._update(ctx, key, current, transform, options, validate)
+                    return self._create_on_update(ctx, name, transform, options, create), True
+                except RevisionMismatchError as ex:
+                    ctx.request.remaining()
+                    kv = ex.current
+                    current = self.codec.decode_stored(kv.key, kv.value, kv.mod_revision) if kv else None
+                except AlreadyExists:
+                    current = self._live(key)
+
+    def _create_on_update(
+        self, ctx: Context, name: str, transform: Transform, options: WriteOptions, create: Validator | None
+    ) -> EncodedObject:
+        if create is None:
+            raise NotFound.for_object(self.resource.group_resource, name)
+        obj = transform(None, None)
+        obj["metadata"].pop("resourceVersion", None)
+        metadata.fill_system_fields(obj["metadata"])
+        return self._create(ctx, obj, options, create)
+
+    def _update(
+        self,
+        ctx: Context,
+        key: str,
+        current: EncodedObject,
+        transform: Transform,
+        options: WriteOptions,
+        validate: Validator,
+    ) -> tuple[EncodedObject, bool]:
+        """One try; :class:`RevisionMismatchError` when somebody else wrote in between."""
+        old = current.decode()
+        obj = transform(old, current)
+        self._check_version(obj, old, current)
+        finish = self.strategy.begin_update(ctx, obj, old, options)
+        stored = False
+        try:
+            self._check_update(ctx, obj, old)
+            validate(obj, old)
+            if self._deleted_by(obj):
+                return self._remove(ctx, obj, current, options.dry_run), False
+            obj["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
+            if obj == old:
+                return current, False
+            if options.dry_run:
+                return self.codec.encoded(obj, current.revision, key), False
+            revision = self._fitting(
+                obj, lambda value: self.storage.update(key, value, current.revision, ttl=self.ttl)
+            )
+            stored = True
+            return self._written(obj, revision, key), False
+        finally:
+            if finish is not None:
+                finish(stored)
+
+    def _check_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        """Prepare and check a changed object, in upstream's order."""
+        before_update(self.strategy, ctx, obj, old)
+        errors = metadata.validate_update(obj["metadata"], old["metadata"])
+        # COMPAT: upstream checks metadata twice, in BeforeUpdate and in each kind's ValidateUpdate
+        errors = [*errors, *errors, *self.strategy.validate_update(ctx, obj, old)]
+        self._refuse(obj, errors)
+        for warning in self.strategy.warnings_on_update(ctx, obj, old):
+            ctx.request.warn(warning)
+        self.strategy.canonicalize(obj)
+
+    def _check_version(self, obj: Object, old: Object, current: EncodedObject) -> None:
+        """The resourceVersion in the body must be the stored one, or absent where the kind allows that."""
+        given = obj["metadata"].get("resourceVersion") or ""
+        if not given or given == "0":
+            if not self.strategy.allow_unconditional_update:
+                path = "metadata.resourceVersion"
+                error = FieldError("FieldValueInvalid", path, "Invalid value: 0: must be specified for an update")
+                raise Invalid(self.resource.gvk.group_kind, obj["metadata"].get("name", ""), [error])
+            return
+        if parse_revision(given) != current.revision:
+            raise Conflict.for_object(self.resource.group_resource, old["metadata"]["name"], MODIFIED_TEXT)
+
+    def _deleted_by(self, obj: Object) -> bool:
+        """COMPAT: ShouldDeleteDuringUpdate: the last finalizer of a deleted object went."""
+        meta = obj["metadata"]
+        return (
+            bool(meta.get("deletionTimestamp"))
+            and not meta.get("finalizers")
+            and not meta.get("deletionGracePeriodSeconds")
+            and self.strategy.finished(obj)
+        )
+
+    # -- delete ---------------------------------------------------------------
+
+    def delete(
+        self, ctx: Context, name: str, options: DeleteOptions, validate: Callable[[Object], None]
+    ) -> DeleteResult:
+        """Delete an object, or begin to, as grace, finalizers and propagation have it."""
+        key = self.key(ctx, name)
+        with storage_errors(self.resource.group_resource, "delete"):
+            current = self._live(key)
+            while True:
+                if current is None:
+                    raise NotFound.for_object(self.resource.group_resource, name)
+                try:
+                    return self._delete(ctx, current, options, validate)
+                except RevisionMismatchError as ex:
+                    ctx.request.remaining()
+                    kv = ex.current
+                    current = self.codec.decode_stored(kv.key, kv.value, kv.mod_revision) if kv else None
+
+    def _delete(
+        self, ctx: Context, current: EncodedObject, options: DeleteOptions, validate: Callable[[Object], None]
+    ) -> DeleteResult:
+        obj = current.decode()
+        deletion.check_preconditions(self.resource.group_resource, obj, options)
+        validate(obj)
+        self.strategy.check_delete(ctx, obj)
+        if self.strategy.begin_delete(ctx, obj):
+            return DeleteResult(self._mark(obj, current, options.dry_run), gone=False)
+        grace, seconds = deletion.begin_grace(self.strategy, ctx, obj, options)
+        if grace is Grace.PENDING:
+            return DeleteResult(current, gone=False)
+        changed = deletion.propagation_finalizers(self.strategy, obj, options)
+        finalizers = bool(obj["metadata"].get("finalizers"))
+        if grace is Grace.NONE and finalizers:
+            deletion.mark_deleting(obj)
+        if grace is Grace.BEGUN or finalizers or changed:
+            current = self._mark(obj, current, options.dry_run)
+        if finalizers or seconds > 0:
+            return DeleteResult(current, gone=False)
+        return DeleteResult(self._remove(ctx, obj, current, options.dry_run), gone=True)
+
+    def _mark(self, obj: Object, current: EncodedObject, dry_run: bool) -> EncodedObject:
+        """Store what a deletion in progress changed."""
+        if obj == current.decode():
+            return current
+        if dry_run:
+            return self.codec.encoded(obj, current.revision, current.key)
+        revision = self.storage.update(current.key, self.codec.encode(obj), current.revision)
+        return self._written(obj, revision, current.key)
+
+    def _remove(self, ctx: Context, obj: Object, current: EncodedObject, dry_run: bool) -> EncodedObject:
+        if dry_run:
+            return self.codec.encoded(obj, current.revision, current.key)
+        revision = self.storage.delete(current.key, current.revision)
+        self.feed.note_write(revision)
+        self.strategy.after_delete(ctx, obj)
+        return self.codec.encoded(obj, revision, current.key)
+
+    def delete_collection(
+        self, ctx: Context, options: DeleteOptions, list_options: ListOptions, validate: Callable[[Object], None]
+    ) -> ListResult:
+        """Delete what the list options select, one by one; what vanished meanwhile is passed over."""
+        listed = self.list(ctx, list_options)
+        for item in listed.items:
+            try:
+                self.delete(Context(ctx.request, item.namespace), item.name, options, validate)
+            except NotFound:
+                continue
+        return listed
+
+    # -- shared ---------------------------------------------------------------
+
+    def key(self, ctx: Context, name: str) -> str:
+        """The storage key of an object."""
+        return f"{self.prefix}{ctx.namespace}/{name}" if self.resource.namespaced else self.prefix + name
+
+    def _scope(self, ctx: Context) -> str:
+        return f"{self.prefix}{ctx.namespace}/" if ctx.namespace and self.resource.namespaced else self.prefix
+
+    def _watched(self, ctx: Context, options: ListOptions) -> str:
+        """The prefix to watch, or the one key that the field selector leaves."""
+        name = options.field_selector.exact("metadata.name") if options.field_selector else None
+        if name and (ctx.namespace or not self.resource.namespaced):
+            return self.key(ctx, name)
+        return self._scope(ctx)
+
+    def _live(self, key: str) -> EncodedObject | None:
+        kv = self.storage.get(key)
+        return self.codec.decode_stored(key, kv.value, kv.mod_revision) if kv else None
+
+    def _written(self, obj: Object, revision: int, key: str) -> EncodedObject:
+        self.feed.note_write(revision)
+        return self.codec.encoded(obj, revision, key)
+
+    def _fitting(self, obj: Object, write: Callable[[bytes], int]) -> int:
+        """Write; an object that is too large loses its managedFields and is tried once more (COMPAT: 1.36)."""
+        try:
+            return write(self.codec.encode(obj))
+        except ValueTooLargeError:
+            if obj["metadata"].pop("managedFields", None) is None:
+                raise
+            return write(self.codec.encode(obj))
+
+    def _refuse(self, obj: Object, errors: Sequence[FieldError]) -> None:
+        if errors:
+            raise Invalid(self.resource.gvk.group_kind, obj["metadata"].get("name", ""), errors)
+
+
+def before_update(strategy: Strategy, ctx: Context, obj: Object, old: Object) -> None:
+    """Bring the parts of metadata that clients can't change back to what is stored, around the strategy."""
+    meta, old_meta = obj["metadata"], old["metadata"]
+    _restore(meta, old_meta, "generation")
+    strategy.prepare_for_update(ctx, obj, old)
+    for field in ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
+        if not meta.get(field) and field in old_meta:
+            meta[field] = old_meta[field]
+    meta.pop("selfLink", None)
+
+
+def _restore(meta: Object, old_meta: Object, field: str) -> None:
+    if field in old_meta:
+        meta[field] = old_meta[field]
+    else:
+        meta.pop(field, None)
+
+
+class SubresourceStore:
+    """``/status`` and its like: get and update of the parent's object under another strategy."""
+
+    def __init__(self, parent: Store, strategy: Strategy) -> None:
+        self.resource = parent.resource
+        self.strategy = strategy
+        self._store = copy.copy(parent)
+        self._store.strategy = strategy
+
+    def get(self, ctx: Context, name: str, options: GetOptions) -> EncodedObject:
+        """The parent's object."""
+        return self._store.get(ctx, name, options)
+
+    def update(
+        self,
+        ctx: Context,
+        name: str,
+        transform: Transform,
+        options: WriteOptions,
+        validate: Validator,
+        create: Validator | None = None,  # noqa: ARG002 - the protocol's: a subresource never makes its object
+    ) -> tuple[EncodedObject, bool]:
+        """As :meth:`Store.update`, but it never creates."""
+        return self._store.update(ctx, name, transform, options, validate)

@@ -1,0 +1,208 @@
+"""The table of contents of the program: :func:`build` makes a server of settings and plugins.
+
+Called once in each worker process by :mod:`apiserver.wsgi`, and by commands that only look at what would be served.
+The object it returns is what plugins see (:class:`apiserver.api.server.Server`) and is itself the WSGI application,
+with the two methods that our worker class calls at the end (:mod:`apiserver.api.serving`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from apiserver.api.auth import MASTERS, Attributes, Authenticator, Authorizer, Decision, User
+from apiserver.api.health import HealthCheck
+from apiserver.api.names import GroupResource, GroupVersionResource
+from apiserver.api.request import Request, RequestInfo
+from apiserver.api.resource import Resource
+from apiserver.api.rest import Context
+from apiserver.api.server import Lister, Route, WsgiApp
+from apiserver.api.settings import Config
+from apiserver.api.storage import Storage
+from apiserver.chain import wrap
+from apiserver.configure import Setup
+from apiserver.handlers.discovery import Discovery
+from apiserver.handlers.routes import standard_routes
+from apiserver.installation import Installation, Shared
+from apiserver.lifecycle import Lifecycle
+from apiserver.manager import PluginError, Plugins
+from apiserver.opening import open_storage
+from apiserver.registry.admission import Admission
+from apiserver.registry.kinds import Kinds
+from apiserver.router import ResourceDelegate, make_app
+from apiserver.storage.cache.feed import Feed
+from apiserver.storage.compaction import Compactor
+
+SYSTEM_USER = User("system:apiserver", groups=(MASTERS, "system:authenticated"))
+
+
+class Server:
+    """A server of one worker process: what plugins see, and the WSGI application."""
+
+    def __init__(self, setup: Setup, storage: Storage | None = None) -> None:
+        """Build everything; nothing runs before :meth:`start`.
+
+        :param storage: instead of the one that the settings name.
+        :raises PluginError: plugins declare what does not fit together.
+        """
+        self.config: Config = setup.config
+        self.plugins: Plugins = setup.plugins
+        self.root = "/" + self.config.text("etcd-prefix").strip("/") + "/"
+        self.storage: Storage = storage if storage is not None else open_storage(setup)
+        self.feed = Feed(self.storage, self.root)
+        self.lifecycle = Lifecycle(self)
+        self.compactor = Compactor(self.storage, self.config.seconds("etcd-compaction-interval"))
+        self.kinds = Kinds(int(self.config.text("emulated-version").split(".")[1]))
+        self._installation = self._install()
+        self.authenticators: Sequence[Authenticator] = self._made("apiserver_authenticator")
+        self.authorizers: Sequence[Authorizer] = self._made("apiserver_authorizer")
+        self.health_checks = self._health_checks()
+        self.discovery = Discovery(self._installation.endpoints, self._address())
+        self.resource_delegate = ResourceDelegate(self._installation.endpoints, self.discovery, self._routes())
+        self._app = self._chain()
+
+    # -- building, in order ---------------------------------------------------
+
+    def _install(self) -> Installation:
+        """Resources of all plugins become stores and endpoints."""
+        declared = self._declared()
+        self.kinds.add(declared)
+        shared = Shared(
+            server=self,
+            kinds=self.kinds,
+            admission=Admission(self._named("apiserver_admit"), self._named("apiserver_validate")),
+            authorize=self.authorize,
+            root=self.root,
+            min_request_timeout=float(self.config.integer("min-request-timeout")),
+        )
+        installation = Installation(shared)
+        self._installation = installation
+        installation.add(declared)
+        return installation
+
+    def _declared(self) -> list[Resource]:
+        owners: dict[GroupVersionResource, str] = {}
+        problems, found = [], []
+        for plugin, resource in self.plugins.collect("apiserver_resources", self):
+            if resource.gvr in owners:
+                problems.append(f"{plugin.name}: {resource.gvr} is already declared by {owners[resource.gvr]}")
+            owners.setdefault(resource.gvr, plugin.name)
+            found.append(resource)
+        if problems:
+            raise PluginError(problems)
+        return found
+
+    def _named(self, hook: str) -> list[tuple[str, Callable[..., Any]]]:
+        return [(plugin.name, func) for plugin, func in self.plugins.calls(hook)]
+
+    def _made(self, hook: str) -> list[Any]:
+        return [made for _, made in self.plugins.call_each(hook, self)]
+
+    def _health_checks(self) -> list[HealthCheck]:
+        plugged = [check for _, check in self.plugins.collect("apiserver_health_checks", self)]
+        return [*self.lifecycle.health_checks(), *plugged]
+
+    def _routes(self) -> list[Route]:
+        plugged = [route for _, route in self.plugins.collect("apiserver_routes", self)]
+        return [*standard_routes(self), *plugged]
+
+    def _chain(self) -> WsgiApp:
+        delegates = self._made("apiserver_delegate")
+        return wrap(make_app(delegates), self.plugins.calls("apiserver_filter"), self)
+
+    def _address(self) -> str:
+        host = self.config.text("advertise-address") or self.config.text("bind-address")
+        return f"{host}:{self.config.integer('secure-port')}"
+
+    # -- running --------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin to follow the store and run what plugins do at start. Requests may come at once."""
+        self.feed.start()
+        self.compactor.start()
+        self.lifecycle.start()
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        return self._app(environ, start_response)
+
+    def begin_shutdown(self) -> None:
+        """See :class:`apiserver.api.serving.BeginsShutdown`."""
+        self.lifecycle.begin_shutdown()
+
+    def close(self) -> None:
+        """See :class:`apiserver.api.serving.Closes`."""
+        self.lifecycle.close()
+        self.compactor.stop()
+        self.feed.stop()
+        self.storage.close()
+
+    # -- what plugins use -----------------------------------------------------
+
+    @property
+    def resources(self) -> Sequence[Resource]:
+        """All resources that are served."""
+        return self._installation.resources
+
+    @property
+    def installation(self) -> Installation:
+        """Endpoints and stores."""
+        return self._installation
+
+    def resource(self, resource: GroupVersionResource) -> Resource | None:
+        """One of them."""
+        return self._installation.resource(resource)
+
+    def store(self, resource: GroupResource) -> Any:
+        """The storage object of a resource."""
+        return self._installation.store(resource)
+
+    def lister(self, resource: GroupResource) -> Lister:
+        """Read access from the watch cache."""
+        lister: Lister = self.store(resource).cache.lister()
+        return lister
+
+    def system_context(self, namespace: str = "") -> Context:
+        """A context for calls made by the server itself."""
+        request = Request({"REQUEST_METHOD": "", "QUERY_STRING": ""})
+        request.user = SYSTEM_USER
+        request.info = RequestInfo(is_resource=True, path="", verb="", namespace=namespace)
+        request.received = time.monotonic()
+        return Context(request, namespace)
+
+    def authenticate(self, request: Request) -> User | None:
+        """Ask the authenticators in order."""
+        for authenticator in self.authenticators:
+            user = authenticator.authenticate(request)
+            if user is not None:
+                return user
+        return None
+
+    def authorize(self, attributes: Attributes) -> tuple[Decision, str]:
+        """Ask the authorizers in order."""
+        reasons = []
+        for authorizer in self.authorizers:
+            decision, reason = authorizer.authorize(attributes)
+            if decision is not Decision.NO_OPINION:
+                return decision, reason
+            if reason:
+                reasons.append(reason)
+        return Decision.NO_OPINION, "\n".join(reasons)
+
+    def audit(self, event: Mapping[str, Any]) -> None:
+        """Hand an audit event to every plugin that takes them."""
+        for _, call in self.plugins.calls("apiserver_audit"):
+            call(event)
+
+    def post_start_hook(self, name: str, run: Callable[[], None]) -> None:
+        """See :meth:`apiserver.api.server.Server.post_start_hook`."""
+        self.lifecycle.post_start_hook(name, run)
+
+    def background(self, name: str, run: Callable[[Callable[[float], bool]], None]) -> None:
+        """See :meth:`apiserver.api.server.Server.background`."""
+        self.lifecycle.background(name, run)
+
+
+def build(setup: Setup, storage: Storage | None = None) -> Server:
+    """A server of ``setup``, complete but not started."""
+    return Server(setup, storage)

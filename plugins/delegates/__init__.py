@@ -1,0 +1,1 @@
+"""Delegates: who may claim a request, in the order of their numbers."""
