@@ -29,7 +29,7 @@ _CLOSED = socket.socket()
 _CLOSED.close()
 
 
-class Disconnected(Exception):  # noqa: N818  (it is no error that a client goes away)
+class Disconnected(Exception):
     """The peer has gone, or takes or sends nothing for too long. The connection is of no use any more."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-class Starved(Exception):  # noqa: N818  (a state of the input, not an error of the program)
+class Starved(Exception):
     """The reader wants more bytes than have arrived."""
 
 

@@ -75,7 +75,7 @@ class SelectorPoller:
         self._once: set[int] = set()
         self._wake = wake
 
-    def arm(self, fd: int, interest: int, *, once: bool, known: bool) -> None:  # noqa: ARG002
+    def arm(self, fd: int, interest: int, *, once: bool, known: bool) -> None:
         self._changes.append((fd, interest, once))
         self._wake()
 

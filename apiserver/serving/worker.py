@@ -40,8 +40,7 @@ TERMINATIONS = 200.0
 class HubWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
     """A worker process.
 
-    Settings that gunicorn has no name for are class attributes, so that a subclass can change them, and environment
-    variables: ``APISERVER_PIN_WORKERS=false`` leaves the worker on all cores.
+    Settings that gunicorn has no name for are class attributes; :func:`configured` makes a subclass with others.
     """
 
     limits = Limits()
@@ -52,7 +51,7 @@ class HubWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.core: int | None = None
-        if self.pinned and os.environ.get("APISERVER_PIN_WORKERS", "true").lower() not in ("false", "0", "no"):
+        if self.pinned:
             self.core = affinity.choose_core(worker.core for worker in self._in_master if worker.core is not None)
         self._in_master.add(self)
         self.draining = False
@@ -148,7 +147,7 @@ class HubWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             self.connections.add(conn)
             self.hub.park(conn, conn.began + self.limits.handshake)
 
-    def handle_exit(self, sig: int, frame: Any) -> None:  # noqa: ARG002
+    def handle_exit(self, sig: int, frame: Any) -> None:
         """SIGTERM: stop gracefully. The signal's byte in the wake-up pipe ends the wait of the main thread."""
         self.alive = False
 
@@ -253,6 +252,14 @@ class HubWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.post_request(self, request, env, response)
         except Exception:
             self.log.exception("Exception in post_request hook")
+
+
+def configured(*, pinned: bool, limits: Limits) -> type[HubWorker]:
+    """The worker class with other settings.
+
+    :param pinned: whether each worker process stays on one core.
+    """
+    return type("HubWorker", (HubWorker,), {"pinned": pinned, "limits": limits, "__module__": __name__})
 
 
 def _keep_alive_probes(listener: Any) -> None:

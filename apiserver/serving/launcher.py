@@ -1,0 +1,75 @@
+"""``apiserver serve``: prepare the data folder, listen, and run gunicorn in this process.
+
+The socket is bound here, before anything else: a port that is taken is said at once, and with port 0 the port is
+known when the kubeconfig is written. gunicorn inherits the listening socket.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from typing import Any
+
+from gunicorn.app.base import BaseApplication
+
+from apiserver.api.settings import Config
+from apiserver.serving import preparation
+
+BACKLOG = 2048
+
+
+class _Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn with settings from a mapping; no command line, no configuration file.
+
+    :param loader: where the WSGI application is, ``module:name``; imported in the workers only.
+    """
+
+    def __init__(self, settings: dict[str, Any], loader: str) -> None:
+        self._settings, self._loader = settings, loader
+        super().__init__(prog="apiserver")
+
+    def load_config(self) -> None:
+        for name, value in self._settings.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Any:
+        from gunicorn.util import import_app
+
+        return import_app(self._loader)
+
+
+def listen(config: Config) -> socket.socket:
+    """Listen on the address that the settings name.
+
+    :raises OSError: it cannot be had.
+    """
+    host, port = config.text("bind-address"), config.integer("secure-port")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+
+
+def serve(config: Config, app: str = "apiserver.wsgi:app") -> int:
+    """Serve until a signal ends it: SIGTERM gracefully, SIGINT at once; SIGHUP starts new workers.
+
+    :param app: the WSGI application, ``module:name``.
+    :return: the exit status.
+    """
+    preparation.set_up_logs(config)
+    settings: dict[str, Any] = {}
+    if "GUNICORN_FD" not in os.environ:  # else gunicorn started itself anew and hands us its sockets
+        try:
+            settings["bind"] = f"fd://{listen(config).detach()}"
+        except OSError as ex:
+            sys.stderr.write(f"apiserver: cannot listen on {preparation.address(config)}: {ex.strerror}\n")
+            return 1
+    try:
+        settings |= preparation.gunicorn_settings(preparation.prepare(config))
+    except OSError as ex:
+        sys.stderr.write(f"apiserver: {ex}\n")
+        return 1
+    try:
+        _Server(settings, app).run()
+    except SystemExit as ex:
+        return ex.code if isinstance(ex.code, int) else int(ex.code is not None)
+    return 0
