@@ -1,0 +1,103 @@
+"""What one resource's cache holds: the objects (by key, in order, by label) and the newest events.
+
+Owned by :class:`.resource.ResourceCache`, whose lock is held in every call but :meth:`Contents.get` and the reading of
+:attr:`Contents.state`, which are single reads of values that are replaced, never changed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from apiserver.api.encoded import NO_LABELS, EncodedObject
+from apiserver.storage.cache.events import CacheEvent
+from apiserver.storage.cache.labels import LabelIndex
+from apiserver.storage.cache.objects import SortedObjects
+from apiserver.storage.cache.selection import Selection
+from apiserver.storage.cache.settings import CacheSettings
+from apiserver.storage.cache.snapshots import Snapshot
+from apiserver.storage.cache.window import EventWindow
+
+INDEX_SHARE = 4
+"""The label index is used when it leaves at most 1/4 of the objects; else looking at all in order is cheaper."""
+
+
+class Contents:
+    """The objects and events of one resource."""
+
+    __slots__ = ("_by_key", "_index", "state", "window")
+
+    def __init__(self, settings: CacheSettings) -> None:
+        self.window = EventWindow(settings.lowest_capacity, settings.highest_capacity, settings.fresh_seconds)
+        self.load([], 0)
+
+    def load(self, objects: Sequence[EncodedObject], revision: int) -> None:
+        """Begin anew with ``objects`` (in key order) as of ``revision``."""
+        index = LabelIndex()
+        for obj in objects:
+            index.change(obj.key, NO_LABELS, obj.labels)
+        self._index = index
+        self._by_key = {obj.key: obj for obj in objects}
+        self.state = Snapshot(SortedObjects.of(objects), revision)
+        self.window.reset(revision)
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def get(self, key: str) -> EncodedObject | None:
+        """The object of ``key`` now. Needs no lock."""
+        return self._by_key.get(key)
+
+    def change(self, key: str, obj: EncodedObject | None, revision: int) -> CacheEvent | None:
+        """``obj`` is what ``key`` holds since ``revision`` (None: nothing).
+
+        :returns: the event; None when that is known already, or when nothing was there to delete.
+        """
+        objects, newest = self.state
+        if revision <= newest:
+            return None
+        prev = self._by_key.get(key)
+        old = prev.labels if prev is not None else NO_LABELS
+        if obj is not None:
+            self._index.change(key, old, obj.labels)
+            self._by_key[key] = obj
+            self.state = Snapshot(objects.put(obj), revision)
+        elif prev is not None:
+            self._index.change(key, old, NO_LABELS)
+            del self._by_key[key]
+            self.state = Snapshot(objects.remove(key), revision)
+        else:
+            self.state = Snapshot(objects, revision)
+            return None
+        event = CacheEvent(key, obj, prev, revision, time.monotonic())
+        self.window.add(event)
+        return event
+
+    def at(self, revision: int) -> SortedObjects | None:
+        """The objects as they were at ``revision``, undone event by event; None when the window begins later."""
+        events = self.window.since(revision)
+        if events is None:
+            return None
+        objects = self.state.objects
+        undone: set[str] = set()
+        for event in events:
+            # The first event after the revision knows what was before it.
+            if event.key not in undone:
+                undone.add(event.key)
+                objects = objects.put(event.prev) if event.prev is not None else objects.remove(event.key)
+        return objects
+
+    def candidates(self, selection: Selection) -> list[EncodedObject] | None:
+        """Few objects among which are all that ``selection`` selects, in key order; None when there is no short cut."""
+        if not selection.scope.endswith("/"):
+            obj = self._by_key.get(selection.scope)
+            return [obj] if obj is not None else []
+        if selection.label is None:
+            return None
+        found = [self._index.find(label, value) for label, value in selection.label.equalities]
+        if not found:
+            return None
+        keys = min(found, key=len)
+        if len(keys) * INDEX_SHARE > len(self._by_key) and len(keys) > 1:
+            return None
+        return [self._by_key[key] for key in sorted(keys) if selection.covers(key)]

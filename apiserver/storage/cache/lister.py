@@ -1,0 +1,41 @@
+"""Reads for admission plugins and controllers. See :class:`apiserver.api.server.Lister`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from apiserver.api.encoded import EncodedObject
+from apiserver.api.rest import ListOptions
+from apiserver.storage.cache.resource import ResourceCache
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """A selector of labels that must all be there."""
+
+    equalities: tuple[tuple[str, str], ...]
+
+    def matches(self, values: Mapping[str, str], /) -> bool:
+        return all(values.get(key) == value for key, value in self.equalities)
+
+
+class CacheLister:
+    """A :class:`~apiserver.api.server.Lister` on a cache. The first use loads the cache."""
+
+    def __init__(self, cache: ResourceCache) -> None:
+        self._cache = cache
+
+    def get(self, namespace: str, name: str) -> EncodedObject | None:
+        """One object, or None; ``namespace`` is "" for cluster-scoped objects."""
+        self._cache.load()
+        return self._cache.peek(f"{self._prefix(namespace)}{name}")
+
+    def list(self, namespace: str = "", labels: Mapping[str, str] | None = None) -> Sequence[EncodedObject]:
+        """All objects (of a namespace) that carry ``labels``, in key order."""
+        selector = _Labels(tuple(labels.items())) if labels else None
+        options = ListOptions(label_selector=selector, resource_version="0")
+        return self._cache.list(self._prefix(namespace), options).items
+
+    def _prefix(self, namespace: str) -> str:
+        return f"{self._cache.prefix}{namespace}/" if namespace else self._cache.prefix
