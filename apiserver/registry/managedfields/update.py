@@ -1,0 +1,157 @@
+"""What a write other than apply does to field ownership. Called by create, update and patch handlers on every write.
+
+The manager takes what it adds or changes from everybody else, and nobody owns what it removes. Its entry gets a new
+time only if it took something.
+
+COMPAT: managedfields FieldManager.Update, merge.Updater.Update, stripMetaManager, skipNonAppliedManager
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from apiserver.registry.managedfields import entries, shapes
+from apiserver.registry.managedfields.entries import UPDATE, Entry, Identity, Managers
+from apiserver.registry.managedfields.fieldset import Fields, difference, union
+from apiserver.registry.managedfields.filters import Everything, FieldFilter
+from apiserver.schema.decode import zero
+from apiserver.schema.types import Struct
+
+Object = dict[str, Any]
+
+Convert = Callable[[Object, str], tuple[Object, Struct] | None]
+"""An object in another apiVersion of its kind, with its type; None if there is no such version (any more).
+
+The object handed in stays as it is.
+"""
+
+_TOP_SKIPPED: Final = frozenset(("apiVersion", "kind", "metadata"))
+_METADATA_SKIPPED: Final = frozenset(
+    "clusterName creationTimestamp generation managedFields name namespace resourceVersion selfLink uid".split()
+)
+"""Fields that nobody owns. COMPAT: stripMetaManager"""
+
+_EVERYTHING: Final = Everything()
+
+
+def record_update(
+    live: Object | None,
+    new: Object,
+    *,
+    manager: str,
+    api_version: str,
+    now: str,
+    type: Struct,  # noqa: A002 - the word of the domain
+    subresource: str = "",
+    fields: FieldFilter = _EVERYTHING,
+    convert: Convert | None = None,
+) -> None:
+    """Set ``new["metadata"]["managedFields"]`` to who owns what after this write.
+
+    :param live: the stored object; None for a create.
+    :param new: the object to be stored, as the client wants it; its managedFields may say what the client sent.
+    :param manager: who writes; see :func:`apiserver.registry.managedfields.default_manager`.
+    :param api_version: the version of the request, of both objects and of ``type``.
+    :param now: the time for new ownership, RFC 3339 in whole seconds, UTC.
+    :param subresource: "" for the main endpoint.
+    :param fields: what may be owned through this endpoint.
+    :param convert: how to see the objects in the versions of other entries; None: all versions have one shape.
+    """
+    metadata = new["metadata"]
+    sent = metadata.pop("managedFields", None)
+    managers = _managers_before(live, sent, ignore_sent=bool(subresource))
+    if not managers and live is not None:
+        # COMPAT: skipNonAppliedManager: an object without owners gets them with the first apply.
+        return
+    taken, removed = compare(live, new, type, fields)
+    owner = entries.identity(manager, UPDATE, api_version, subresource)
+    managers = _moved(managers, taken, removed, _Versions(live, new, api_version, convert))
+    if taken:
+        previous = managers.get(owner)
+        managers[owner] = Entry(api_version, union(previous.fields, taken) if previous else taken, now)
+    entries.write(metadata, entries.cap(managers))
+
+
+def compare(
+    live: Object | None, new: Object, type_: Struct, fields: FieldFilter = _EVERYTHING
+) -> tuple[Fields, Fields]:
+    """What ``new`` adds or changes, and what it removes, apart from the fields that nobody owns.
+
+    :param live: None for an object that did not exist: Go's empty object, which has the structs that are always there.
+    """
+    shape = shapes.of(type_)
+    assert isinstance(shape, shapes.Record)  # the type of a kind is a struct that is not atomic
+    old = live if live is not None else shape.zero(lambda: zero(type_))
+    taken, removed = shape.compare_entries(old, new, _TOP_SKIPPED | fields.skipped if fields.skipped else _TOP_SKIPPED)
+    meta_shape = shape.entry("metadata")[1]
+    if isinstance(meta_shape, shapes.Record) and "metadata" not in fields.skipped:
+        below, gone = meta_shape.compare_entries(
+            old.get("metadata") or {}, new.get("metadata") or {}, _METADATA_SKIPPED
+        )
+        taken = _with_metadata(taken, below)
+        removed = _with_metadata(removed, gone)
+    return fields(taken) if taken else {}, fields(removed) if removed else {}
+
+
+def _with_metadata(node: Fields | None, metadata: Fields | None) -> Fields | None:
+    if not metadata:
+        return node
+    return dict(sorted({"f:metadata": metadata, **(node or {})}.items()))
+
+
+def _managers_before(live: Object | None, sent: Any, *, ignore_sent: bool) -> Managers:
+    """The owners that a write starts from: what the client sent if that is usable, else the stored ones.
+
+    COMPAT: decodeLiveOrNew
+    """
+    stored = live["metadata"].get("managedFields") if live is not None else None
+    if not ignore_sent and sent is not None and sent != stored:
+        if not sent or sent == [{}]:
+            return {}
+        try:
+            managers = entries.decode(sent, trusted=False)
+        except entries.InvalidEntryError:
+            managers = {}
+        if managers:
+            return managers
+    return entries.decode(stored, trusted=True)
+
+
+class _Versions:
+    """What a write changes, as seen in other versions."""
+
+    def __init__(self, live: Object | None, new: Object, api_version: str, convert: Convert | None) -> None:
+        self._live = live
+        self._new = new
+        self._own = api_version
+        self._convert = convert
+        self._seen: dict[str, tuple[Fields, Fields] | None] = {}
+
+    def changes(self, api_version: str, own: tuple[Fields, Fields]) -> tuple[Fields, Fields] | None:
+        """What is taken and removed in terms of a version; None if there is no such version."""
+        if api_version == self._own or self._convert is None:
+            return own
+        if api_version not in self._seen:
+            self._seen[api_version] = self._compare(self._convert, api_version)
+        return self._seen[api_version]
+
+    def _compare(self, convert: Convert, api_version: str) -> tuple[Fields, Fields] | None:
+        new = convert(self._new, api_version)
+        live = convert(self._live, api_version) if self._live is not None else None
+        if new is None or (live is None and self._live is not None):
+            return None
+        return compare(live[0] if live is not None else None, new[0], new[1])
+
+
+def _moved(managers: Managers, taken: Fields, removed: Fields, versions: _Versions) -> Managers:
+    """The owners after everybody lost what was taken and removed; those left without anything go."""
+    result: dict[Identity, Entry] = {}
+    for owner, entry in managers.items():
+        changes = versions.changes(entry.api_version, (taken, removed))
+        if changes is None:
+            continue
+        left = difference(difference(entry.fields, changes[0]), changes[1])
+        if left:
+            result[owner] = entry.owning(left)
+    return result
