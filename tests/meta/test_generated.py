@@ -49,9 +49,9 @@ def test_examples_in_the_hooks_documentation_exist(files):
 FOLDERS = {
     "apiserver.filters": ("filters", "authentication", "authorization"),
     "apiserver.admission": ("admission",),
-    "apiserver.resources": ("resources",),
+    "apiserver.resources": ("resources", "delegates"),
 }
-"""Where the plugins of each group lie: authenticators and authorizers serve a filter."""
+"""Where the plugins of each group lie: authenticators and authorizers serve a filter, delegates resources."""
 
 
 @pytest.mark.parametrize("group", PLUGIN_GROUPS)
