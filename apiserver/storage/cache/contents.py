@@ -23,23 +23,17 @@ INDEX_SHARE = 4
 
 
 class Contents:
-    """The objects and events of one resource."""
+    """The objects and events of one resource: at first ``objects`` (in key order) as of ``revision``."""
 
     __slots__ = ("_by_key", "_index", "state", "window")
 
-    def __init__(self, settings: CacheSettings) -> None:
-        self.window = EventWindow(settings.lowest_capacity, settings.highest_capacity, settings.fresh_seconds)
-        self.load([], 0)
-
-    def load(self, objects: Sequence[EncodedObject], revision: int) -> None:
-        """Begin anew with ``objects`` (in key order) as of ``revision``."""
-        index = LabelIndex()
+    def __init__(self, settings: CacheSettings, objects: Sequence[EncodedObject], revision: int) -> None:
+        self._index = LabelIndex()
         for obj in objects:
-            index.change(obj.key, NO_LABELS, obj.labels)
-        self._index = index
+            self._index.change(obj.key, NO_LABELS, obj.labels)
         self._by_key = {obj.key: obj for obj in objects}
         self.state = Snapshot(SortedObjects.of(objects), revision)
-        self.window.reset(revision)
+        self.window = EventWindow(revision, settings.lowest_capacity, settings.highest_capacity, settings.fresh_seconds)
 
     def __len__(self) -> int:
         return len(self._by_key)

@@ -10,7 +10,7 @@ import json
 import posixpath
 from typing import Any
 
-from apiserver.api.errors import BadRequest
+from apiserver.api.errors import BadRequest, UnknownError
 from apiserver.api.fields import go_value
 
 API_VERSION = "meta.k8s.io/v1"
@@ -65,6 +65,17 @@ def parse_revision(text: str) -> int:
         why = "invalid syntax"
     quoted = go_value(text)
     raise ValueError(f"resourceVersion: Invalid value: {quoted}: strconv.ParseUint: parsing {quoted}: {why}")
+
+
+def revision_of(text: str) -> int:
+    """The resource version of a get or watch.
+
+    :raises UnknownError: it is no number. COMPAT: a 500 without reason there, where a list answers 400.
+    """
+    try:
+        return parse_revision(text)
+    except ValueError as error:
+        raise UnknownError(str(error)) from None
 
 
 def _content(text: str) -> Any:

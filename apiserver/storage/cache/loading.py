@@ -11,14 +11,23 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from apiserver.api.encoded import EncodedObject
+from apiserver.api.errors import TooManyRequests
 from apiserver.api.storage import EventType, KeyValue, Storage, StorageEvent, UnavailableError
 from apiserver.storage.cache.codec import Codec
 from apiserver.storage.cache.events import CacheEvent
 
 log = logging.getLogger(__name__)
 
+ATTEMPTS = 3
+"""How often something is tried that the feed's progress can undo."""
+
 HISTORY_SECONDS = 10.0
 """How long reading past events may take."""
+
+
+def not_ready() -> TooManyRequests:
+    """COMPAT: the Cacher's answer before it has listed."""
+    return TooManyRequests("storage is (re)initializing", retry_after=1)
 
 
 def decoded(codec: Codec, key: str, value: bytes, revision: int) -> EncodedObject | None:

@@ -30,22 +30,22 @@ class EventWindow:
     __slots__ = ("_events", "_first", "_fresh", "_highest", "_lowest", "capacity", "start")
 
     def __init__(
-        self, lowest: int = LOWEST_CAPACITY, highest: int = HIGHEST_CAPACITY, fresh: float = FRESH_SECONDS
+        self,
+        start: int,
+        lowest: int = LOWEST_CAPACITY,
+        highest: int = HIGHEST_CAPACITY,
+        fresh: float = FRESH_SECONDS,
     ) -> None:
         self._lowest = lowest
         self._highest = highest
         self._fresh = fresh
-        self.reset(0)
+        self._events: list[CacheEvent] = []
+        self._first = 0
+        self.capacity = lowest
+        self.start = start
 
     def __len__(self) -> int:
         return len(self._events) - self._first
-
-    def reset(self, start: int) -> None:
-        """Empty, as of revision ``start``."""
-        self._events: list[CacheEvent] = []
-        self._first = 0
-        self.capacity = self._lowest
-        self.start = start
 
     def add(self, event: CacheEvent) -> None:
         """The next event. May push out the oldest."""

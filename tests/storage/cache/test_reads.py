@@ -211,7 +211,7 @@ def test_an_expired_token_comes_back_with_one_to_go_on_with(store: MemoryStorage
     for name in "abcde":
         put(store, name)
     cache.load()
-    token = encode_token("b\0", store.revision - 1)
+    token = encode_token("ns/b\0", store.revision - 1)
     store.compact(store.revision)
     with pytest.raises(errors.Expired, match="The provided continue parameter is too old") as raised:
         listed(cache, limit=2, continue_token=token)
