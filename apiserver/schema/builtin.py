@@ -108,12 +108,21 @@ class Types:
         """The type of a built-in kind (lists and option kinds too), None if this minor has no such kind."""
         name = definition_name(group, version, kind)
         if name not in self.definitions:
-            # COMPAT: option kinds, WatchEvent and Status are registered in every group version
             name = META + kind
-            if kind not in _EVERYWHERE or name not in self.definitions:
+            if name not in self.definitions or not self._is_meta_kind(group, version, kind):
                 return None
         node = self.definition(name)
         return node if isinstance(node, Struct) else None
+
+    def _is_meta_kind(self, group: str, version: str, kind: str) -> bool:
+        """Whether a kind of meta/v1 is also registered in a group version.
+
+        COMPAT: DeleteOptions and WatchEvent are in all of them, discovery's kinds and Status in v1 only.
+        """
+        if kind in ("DeleteOptions", "WatchEvent"):
+            return True
+        gvks = self.definitions.read(META + kind).get("x-kubernetes-group-version-kind", ())
+        return {"group": group, "kind": kind, "version": version} in gvks
 
     def kinds(self) -> Mapping[tuple[str, str, str], str]:
         """(group, version, kind) -> definition name of all kinds; costs some milliseconds the first time."""
@@ -199,7 +208,6 @@ class Types:
         return fields
 
 
-_EVERYWHERE = frozenset({"DeleteOptions", "WatchEvent", "Status", "ListOptions", "GetOptions"})
 _OPEN = frozenset({"io.k8s.apimachinery.pkg.runtime.RawExtension", META + "FieldsV1"})
 _EMPTY = frozenset({"io.k8s.api.apiserverinternal.v1alpha1.StorageVersionSpec"})
 

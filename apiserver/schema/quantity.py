@@ -101,15 +101,13 @@ def _text(amount: Fraction, form: str) -> str:
         while number % 1024 == 0 and exponent < 60:
             number, exponent = number // 1024, exponent + 10
         return f"{number}{_BINARY_SUFFIX[exponent]}"
-    exponent = 0
-    number = int(amount * 10**9)
-    exponent = -9
-    while number % 1000 == 0:
+    number, exponent = int(amount * 10**9), -9
+    # the largest suffix stands for 10^18, an exponent has no such limit
+    while number % 1000 == 0 and (exponent < 18 or form == "exponent"):
         number, exponent = number // 1000, exponent + 3
     if form == "exponent":
         return f"{number}e{exponent}" if exponent else str(number)
-    # COMPAT: an exponent without a suffix of its own prints as none
-    return f"{number}{_DECIMAL_SUFFIX.get(exponent, '')}"
+    return f"{number}{_DECIMAL_SUFFIX[exponent]}"
 
 
 @lru_cache(maxsize=4096)
