@@ -8,11 +8,13 @@ twice: first for the core's settings alone, then for all.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from apiserver import flags, hookspecs
+from apiserver.api import logs
 from apiserver.api.settings import Config, ConfigError, Setting
 from apiserver.api.suggest import nearest
 from apiserver.installed import PLUGIN_GROUPS, Driver, Installed, find
@@ -20,6 +22,7 @@ from apiserver.manager import Plugins
 from apiserver.ordering import Plugin
 from apiserver.settings import CORE, KUBERNETES_ADMISSION, contradictions
 
+LOGGER = logging.getLogger(__name__)
 ADMISSION_GROUP = PLUGIN_GROUPS[1]
 
 
@@ -113,6 +116,18 @@ def current() -> Setup:
     return _current
 
 
+def report() -> None:
+    """Log what people should know about this process's set-up: warnings, and the order of each ordered hook."""
+    if _current is None:
+        return
+    for warning in _current.config.warnings:
+        logs.warning(LOGGER, warning)
+    for hook in _current.plugins.hooks.values():
+        if hook.ordered:
+            order = ", ".join(f"{i.plugin.name}={i.order.priority}" for i in _current.plugins.order.get(hook.name, ()))
+            logs.info(LOGGER, "Hook order", hook=hook.name, plugins=order)
+
+
 def _priorities(texts: Iterable[str]) -> tuple[dict[str, int], list[str]]:
     """``name.hook=N`` texts as a mapping, and what is wrong with them."""
     found, problems = {}, []
@@ -134,7 +149,8 @@ def _without_admission(plugins: Iterable[Plugin], config: Config, problems: list
     plugins = list(plugins)
     admission = {_plain(plugin.name): plugin.name for plugin in plugins if plugin.group == ADMISSION_GROUP}
     elsewhere = {_plain(name) for name in KUBERNETES_ADMISSION}
-    on, off = ({_plain(n): n for n in config.strings(f"{verb}-admission-plugins")} for verb in ("enable", "disable"))
+    on = {_plain(name): name for name in config.strings("enable-admission-plugins")}
+    off = {_plain(name): name for name in config.strings("disable-admission-plugins")}
     for key, name in on.items():
         if key not in admission and key not in off:
             problems.append(f"--enable-admission-plugins: plugin {name!r} is unknown{_meant(name, admission)}")

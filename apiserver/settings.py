@@ -161,10 +161,6 @@ CORE: tuple[Setting, ...] = (
         "min-request-timeout", "int", 1800, group=REQUESTS, metavar="seconds", check=at_least(0),
         help="Least number of seconds after which a watch ends that does not say when; up to twice that, at random.",
     ),
-    Setting(
-        "delete-collection-workers", "int", 1, group=REQUESTS, check=at_least(1),
-        help="Objects of one collection that are deleted at the same time.",
-    ),
     # -- shutdown --------------------------------------------------------------------------------------------------
     Setting(
         "shutdown-delay-duration", "duration", "0s", group=SHUTDOWN, check=at_least(0),

@@ -39,7 +39,7 @@ def test_the_file_can_be_named_by_the_environment(tmp_path: Path):
 def test_flags_are_written_as_kube_apiservers():
     config = read(
         "--secure-port", "7", "--etcd-servers=http://a:1,http://b:1", "--etcd-servers", "http://c:1",
-        "--shutdown-send-retry-after", "--pin-workers=false", "-v=3", "--delete_collection_workers=4",
+        "--shutdown-send-retry-after", "--pin-workers=false", "-v=3", "--min_request_timeout=4",
         "--runtime-config=api/all=true,apps/v1=false", "--service-account-key-file=a,b", "--service-account-key-file=c",
     )  # fmt: skip
     assert config.secure_port == 7
@@ -47,7 +47,7 @@ def test_flags_are_written_as_kube_apiservers():
     assert config.shutdown_send_retry_after is True
     assert config.pin_workers is False
     assert config.v == 3
-    assert config.delete_collection_workers == 4
+    assert config.min_request_timeout == 4
     assert config.runtime_config == {"api/all": "true", "apps/v1": "false"}
     assert config.service_account_key_file == ("a,b", "c")
 
@@ -130,7 +130,7 @@ def test_a_flag_that_does_less_here_says_so_when_given():
     "word",
     ["--secure-port=70000", "--bind-address=here", "--service-cluster-ip-range=10.0.0.1/8", "--etcd-servers=a:1",
      "--service-node-port-range=9-1", "--service-node-port-range=1-70000", "--emulated-version=1.20",
-     "--service-account-issuer=a:b", "--endpoint-reconciler-type=lease", "--request-timeout=0", 
+     "--service-account-issuer=a:b", "--endpoint-reconciler-type=lease", "--request-timeout=0",
      "--shutdown-delay-duration=-1s"],
 )  # fmt: skip
 def test_values_out_of_bounds_are_refused(word):

@@ -1,0 +1,1 @@
+"""The words that core and plugins share. Imports nothing else of the project."""

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from apiserver import logs
+from apiserver import configure, logs
 from apiserver.api.serving import BecomesReady
 from apiserver.api.settings import Config
 from apiserver.serving import certs, kubeconfig
@@ -180,6 +180,7 @@ def gunicorn_settings(prepared: Prepared) -> dict[str, Any]:
 def set_up_logs(config: Config) -> None:
     """Logging of this process and of the workers forked from it."""
     logs.set_up(config.integer("v"), config.text("logging-format"))
+    configure.report()
 
 
 def write_kubeconfig(prepared: Prepared, listeners: Sequence[Any]) -> None:

@@ -74,10 +74,10 @@ def test_the_order_of_a_hook_is_printed_as_it_runs():
 
 
 def test_plugins_are_listed_as_the_flags_leave_them():
-    moved = json.loads(
-        apiserver("plugins", "--order", "filter", "--json", "--plugin-priority=cache-control.filter=1").stdout
-    )
-    assert moved[0]["plugin"] == "cache-control"
+    moved = json.loads(apiserver("plugins", "--order", "filter", "--json", "--plugin-priority=hsts.filter=9900").stdout)
+    assert moved[-1]["plugin"] == "hsts"
+    left = json.loads(apiserver("plugins", "--order", "filter", "--json", "--disable-plugins=hsts").stdout)
+    assert "hsts" not in [row["plugin"] for row in left]
 
 
 def test_problems_with_plugins_are_all_listed():
