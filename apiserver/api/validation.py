@@ -92,7 +92,9 @@ def dns_label(name: str, *, prefix: bool = False) -> list[str]:
     """COMPAT: NameIsDNSLabel."""
     name = _trimmed(name, prefix)
     problems = [max_length(63)] if len(name) > 63 else []
-    return problems if _LABEL_RE.fullmatch(name) else [*problems, _LABEL_TEXT]
+    if _LABEL_RE.fullmatch(name):
+        return problems
+    return [*problems, "must not contain dots" if _SUBDOMAIN_RE.fullmatch(name) else _LABEL_TEXT]
 
 
 def dns_1035_label(name: str, *, prefix: bool = False) -> list[str]:

@@ -8,15 +8,17 @@ COMPAT: endpoints/filters WithAuthentication
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from apiserver import hookimpl
 from apiserver.api import logs
+from apiserver.api.audit import STARTED, event
 from apiserver.api.auth import authenticated
 from apiserver.api.errors import Unauthorized
-from apiserver.api.request import ENVIRON_KEY
+from apiserver.api.request import ENVIRON_KEY, Headers, Request
 from apiserver.api.server import Filter, Server, WsgiApp
+from apiserver.api.serving import PEER_CERTIFICATE
 
 LOG = logging.getLogger(__name__)
 REFUSAL = Unauthorized()
@@ -34,13 +36,29 @@ def _keys(config: Mapping[str, Any], headers: Iterable[str], settings: Iterable[
     return tuple({"HTTP_" + name.upper().replace("-", "_") for name in (*headers, *named)})
 
 
+def attempted(request: Request) -> str:
+    """What audit says of a request that was not authenticated. COMPAT: endpoints/filters getAuthMethods"""
+    scheme, _, rest = request.environ.get("HTTP_AUTHORIZATION", "").strip().partition(" ")
+    tried = [name for name in ("basic", "bearer") if rest and scheme.lower() == name]
+    if request.environ.get(PEER_CERTIFICATE):
+        tried.append("x509")
+    if not tried:
+        return "Authentication failed, no credentials provided"
+    return f"Authentication failed, attempted: {', '.join(tried)}"
+
+
+def _audited(server: Server) -> Callable[[Request, Headers], None]:
+    """COMPAT: endpoints/filters WithFailedAuthenticationAudit"""
+    return lambda request, _headers: server.audit(event(request, STARTED, {"message": attempted(request)}))
+
+
 @hookimpl(priority=1900, after=["request-info", "cors"], requires="audit-init")
 def apiserver_filter(server: Server) -> Filter:
     """The filter."""
 
     def wrap(inner: WsgiApp) -> WsgiApp:
         ask = server.authenticate
-        credentials = frozenset(("HTTP_AUTHORIZATION", *_keys(server.config, FRONT_PROXY_NAMES, NAME_SETTINGS)))
+        credentials = ("HTTP_AUTHORIZATION", *_keys(server.config, FRONT_PROXY_NAMES, NAME_SETTINGS))
         prefixes = _keys(server.config, FRONT_PROXY_PREFIXES, PREFIX_SETTINGS)
 
         def app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -51,10 +69,17 @@ def apiserver_filter(server: Server) -> Filter:
                 logs.error(LOG, "Unable to authenticate the request", err=problem.message)
                 user = None
             if user is None:
+                if server.audited:
+                    request.on_start.append(_audited(server))
                 return REFUSAL(environ, start_response)
             request.user = authenticated(user)
-            for name in [name for name in environ if name in credentials or name.startswith(prefixes)]:
-                del environ[name]
+            for name in credentials:
+                environ.pop(name, None)
+            # One search through all names costs a tenth of looking at each.
+            names = "\n".join(environ)
+            if any(prefix in names for prefix in prefixes):
+                for name in [name for name in environ if name.startswith(prefixes)]:
+                    del environ[name]
             return inner(environ, start_response)
 
         return app

@@ -19,6 +19,7 @@ from apiserver.api.server import Server
 from apiserver.api.strategy import StatusStrategy, Strategy
 from apiserver.api.validation import dns_label, qualified_name
 from apiserver_plugins.resources.common.columns import AGE, cell
+from apiserver_plugins.resources.common.durations import now
 from apiserver_plugins.resources.common.values import invalid
 
 FINALIZER = "kubernetes"
@@ -79,9 +80,11 @@ class NamespaceStrategy(Strategy):
         self.default(obj)
 
     def begin_delete(self, ctx: Context, obj: dict[str, Any]) -> bool:
-        obj["status"] = {**(obj.get("status") or {}), "phase": TERMINATING}
+        if obj["metadata"].get("deletionTimestamp") and not _finalizers(obj):
+            return False
         # COMPAT: a namespace has a deletionTimestamp but no grace period
-        obj["metadata"].pop("deletionGracePeriodSeconds", None)
+        obj["metadata"].setdefault("deletionTimestamp", now())
+        obj["status"] = {**(obj.get("status") or {}), "phase": TERMINATING}
         return True
 
     def finished(self, obj: dict[str, Any]) -> bool:

@@ -24,7 +24,7 @@ from apiserver_plugins.resources.common.values import immutable, invalid
 
 OPAQUE = "Opaque"
 TLS = "kubernetes.io/tls"
-TOKEN = "kubernetes.io/service-account-token"  # noqa: S105 - a type, not a token
+TOKEN = "kubernetes.io/service-account-token"
 ACCOUNT_NAME = "kubernetes.io/service-account.name"
 DATA = Path("data")
 

@@ -1,0 +1,108 @@
+"""Labels and label selectors inside objects: checks, matching, and their text form.
+
+COMPAT: k8s.io/apimachinery/pkg/apis/meta/v1/validation ValidateLabelSelector; .../apis/meta/v1 LabelSelectorAsSelector
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from apiserver.api.fields import FieldError, Path
+from apiserver.api.validation import label_value, qualified_name
+from apiserver_plugins.resources.common.values import invalid
+
+Selector = Mapping[str, Any]
+
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+
+
+def label_errors(path: Path, labels: Mapping[str, str] | None) -> list[FieldError]:
+    """COMPAT: ValidateLabels: every error names the map, not the key."""
+    errors: list[FieldError] = []
+    for key, value in (labels or {}).items():
+        errors += invalid(path, key, qualified_name(key)) + invalid(path, value, label_value(value))
+    return errors
+
+
+def selector_errors(path: Path, selector: Selector | None, *, check_values: bool = True) -> list[FieldError]:
+    """Problems of a ``LabelSelector``.
+
+    :param check_values: whether values of expressions must be label values.
+    """
+    if selector is None:
+        return []
+    errors = label_errors(path / "matchLabels", selector.get("matchLabels"))
+    for i, expression in enumerate(selector.get("matchExpressions") or ()):
+        errors += _expression_errors(path / "matchExpressions" / i, expression, check_values)
+    return errors
+
+
+def _expression_errors(path: Path, expression: Mapping[str, Any], check_values: bool) -> list[FieldError]:
+    operator, values = expression.get("operator", ""), expression.get("values") or []
+    errors = []
+    if operator in ("In", "NotIn"):
+        if not values:
+            text = "must be specified when `operator` is 'In' or 'NotIn'"
+            errors.append(FieldError.required(path / "values", text))
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            errors.append(FieldError.forbidden(path / "values", text))
+    else:
+        errors.append(FieldError.invalid(path / "operator", operator, "not a valid selector operator"))
+    key = expression.get("key", "")
+    errors += invalid(path / "key", key, qualified_name(key))
+    if check_values:
+        for i, value in enumerate(values):
+            errors += invalid(path / "values" / i, value, label_value(value))
+    return errors
+
+
+def is_empty(selector: Selector | None) -> bool:
+    """Whether a selector has no requirement (it matches everything)."""
+    return not selector or not (selector.get("matchLabels") or selector.get("matchExpressions"))
+
+
+def matches(selector: Selector | None, labels: Mapping[str, str] | None) -> bool | None:
+    """Whether ``labels`` are selected; None when the selector can't be used. No selector selects nothing."""
+    if selector is None:
+        return False
+    have = labels or {}
+    if any(have.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
+        return False
+    results = [_matches_expression(e, have) for e in selector.get("matchExpressions") or ()]
+    return None if None in results else all(results)
+
+
+def _matches_expression(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool | None:
+    operator, key = expression.get("operator"), expression.get("key", "")
+    values: Sequence[str] = expression.get("values") or ()
+    if operator not in _OPERATORS or bool(values) != (operator in ("In", "NotIn")):
+        return None
+    if operator == "Exists":
+        return key in labels
+    if operator == "DoesNotExist":
+        return key not in labels
+    return bool((labels.get(key) in values) == (operator == "In"))
+
+
+def format_selector(selector: Selector | None) -> str:
+    """The selector as one would type it. COMPAT: FormatLabelSelector (empty for one that selects nothing)."""
+    if selector is None:
+        return "<none>"
+    requirements: list[tuple[str, str]] = [(k, f"{k}={v}") for k, v in (selector.get("matchLabels") or {}).items()]
+    requirements += [(e.get("key", ""), _format_expression(e)) for e in selector.get("matchExpressions") or ()]
+    return ",".join(text for _, text in sorted(requirements, key=lambda r: r[0])) or "<none>"
+
+
+def _format_expression(expression: Mapping[str, Any]) -> str:
+    operator, key = expression.get("operator"), expression.get("key", "")
+    values = ",".join(sorted(expression.get("values") or ()))
+    forms: dict[str, str] = {
+        "In": f"{key} in ({values})",
+        "NotIn": f"{key} notin ({values})",
+        "Exists": key,
+        "DoesNotExist": f"!{key}",
+    }
+    return forms.get(str(operator), "<error>")
