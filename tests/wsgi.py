@@ -115,7 +115,7 @@ class FakeServer:
     lifecycle: FakeLifecycle = field(default_factory=FakeLifecycle)
     user: User | None = field(default_factory=lambda: User("alice", groups=("team-a",)))
     decide: Callable[[Attributes], tuple[Decision, str]] = lambda _attributes: (Decision.ALLOW, "")
-    audits: bool = False
+    audited: bool = False
     events: list[Mapping[str, Any]] = field(default_factory=list)
     resources: tuple[Any, ...] = ()
 
@@ -123,6 +123,9 @@ class FakeServer:
         if request.environ.get("HTTP_AUTHORIZATION") == "Bearer bad":
             raise Unauthorized
         return self.user
+
+    def resource(self, wanted: Any) -> Any:
+        return next((r for r in self.resources if (r.group, r.version, r.plural) == tuple(wanted)), None)
 
     def authorize(self, attributes: Attributes) -> tuple[Decision, str]:
         return self.decide(attributes)

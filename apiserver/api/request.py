@@ -64,11 +64,15 @@ class Request:
     called with the request and the answer's headers, to be changed in place; ``on_end`` functions, the last
     registered first, exactly once when the answer is over: its body was handed over whole, the server is done with
     it or the client went away, the watch was closed, or nothing came of it but an exception. They must not raise.
-    ``status_code`` is 0 until the answer begins; ``response_size`` is the body's length in bytes as far as known.
+    ``status_code`` is 0 until somebody begins an answer; ``response_size`` is the body's length as far as known, bytes.
     """
 
     __slots__ = (
+        "_head",
+        "_passing",
         "_query",
+        "_start_response",
+        "_write_on",
         "annotations",
         "audit_id",
         "audit_object",
@@ -91,6 +95,7 @@ class Request:
 
     def __init__(self, environ: dict[str, Any]) -> None:
         self.environ = environ
+        self._start_response: Callable[..., Any] = _nobody
         self.audit_id = ""
         self.received = time.monotonic()
         self.received_at = time.time()
@@ -108,6 +113,9 @@ class Request:
         self.status_code = 0
         self.response_size = 0
         self._query: dict[str, list[str]] | None = None
+        self._head: tuple[str, Headers] | None = None
+        self._passing = False
+        self._write_on: Callable[[bytes], Any] | None = None
         # A place for filters to hand things to each other; keys start with the filter's name.
         self.state: dict[str, Any] = {}
 
@@ -162,18 +170,19 @@ class Request:
     ) -> Iterable[bytes]:
         """Call ``app`` for this request and see to ``response_headers``, ``on_start`` and ``on_end``.
 
-        For the outermost filter. A :class:`~apiserver.api.stream.WatchStream` is returned as it is.
+        For the outermost filter. The head is held back until ``app`` returns: until then a filter may still replace
+        it (``start_response`` with ``exc_info``, as WSGI has it) under any server, and ``on_start`` functions see only
+        the head that counts. A :class:`~apiserver.api.stream.WatchStream` is returned as it is.
         """
-
-        def start(status: str, headers: Headers, exc_info: Any = None) -> Any:
-            self._begin(status, headers)
-            return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
-
+        self._start_response = start_response
         try:
-            result = app(self.environ, start)
+            result = app(self.environ, self._hold)
+            if self._head is not None:
+                self._pass_on()
         except BaseException:
             self._end()
             raise
+        self._passing = True
         if isinstance(result, (list, tuple)):
             self.response_size = sum(map(len, result))
             self._end()
@@ -183,14 +192,35 @@ class Request:
             return _Body(result, self)
         return result
 
-    def _begin(self, status: str, headers: Headers) -> None:
+    def _hold(self, status: str, headers: Headers, exc_info: Any = None) -> Callable[[bytes], Any]:
+        """The ``start_response`` that apps and filters get."""
+        if exc_info is None and self._head is not None:
+            raise AssertionError("start_response called twice without exc_info")
+        self._head = (status, headers)
         self.status_code = int(status[:3])
+        # An app may also begin its answer when its body is first asked for.
+        return self._pass_on(exc_info) if self._passing else self._write
+
+    def _write(self, data: bytes) -> Any:
+        """WSGI's old way to send a body."""
+        self._passing = True
+        self._write_on = self._write_on or self._pass_on()
+        self.response_size += len(data)
+        return self._write_on(data)
+
+    def _pass_on(self, exc_info: Any = None) -> Any:
+        if self._write_on is not None and not exc_info:
+            return self._write_on
+        assert self._head is not None
+        status, headers = self._head
         present = {name.lower() for name, _ in headers}
         for header in self.response_headers:
             if header[0].lower() not in present:
                 headers.append(header)
         for function in self.on_start:
             function(self, headers)
+        started = self._start_response
+        return started(status, headers, exc_info) if exc_info else started(status, headers)
 
     def _end(self) -> None:
         functions = self.on_end
@@ -200,6 +230,10 @@ class Request:
             except Exception:
                 # The answer is over: nobody is there to be told, and the others must still be called.
                 LOG.exception("A function of on_end failed")
+
+
+def _nobody(*_args: Any) -> Any:
+    raise AssertionError("start_response called before serve")
 
 
 class _Body:
