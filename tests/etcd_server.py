@@ -11,8 +11,10 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import time
+import urllib.request
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
@@ -32,9 +34,12 @@ def free_port() -> int:
 class EtcdServer:
     """One etcd process with one data directory."""
 
-    def __init__(self, directory: Path, *arguments: str) -> None:
-        """:param arguments: further flags of etcd."""
+    def __init__(self, directory: Path, *arguments: str, tls: ssl.SSLContext | None = None) -> None:
+        """:param arguments: further flags of etcd.
+        :param tls: serve clients with TLS (``arguments`` name the certificates); used to ask for the health.
+        """
         self.directory = directory
+        self._tls = tls
         self.port = free_port()
         self._peer_port = free_port()
         self._arguments = arguments
@@ -43,7 +48,7 @@ class EtcdServer:
     @property
     def endpoint(self) -> str:
         """As for --etcd-servers."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def url(self) -> str:
@@ -79,15 +84,13 @@ class EtcdServer:
         self._wait_until_healthy(self._process)
 
     def _wait_until_healthy(self, process: subprocess.Popen[bytes]) -> None:
-        request = f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nConnection: close\r\n\r\n".encode()
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if process.poll() is not None:
                 break
             try:
-                with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
-                    connection.sendall(request)
-                    if b'"health":"true"' in connection.makefile("rb").read():
+                with urllib.request.urlopen(f"{self.endpoint}/health", timeout=1, context=self._tls) as answer:
+                    if b'"health":"true"' in answer.read():
                         return
             except OSError:
                 pass

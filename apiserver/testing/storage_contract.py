@@ -572,13 +572,14 @@ class StorageContract:
         assert [(event.prev_value, event.revision) for event in events] == [(b"two", third), (b"three", fourth)]
 
     def test_a_watch_from_before_the_compaction_is_refused(self, storage: Storage, other: Storage, prefix: str) -> None:
-        revision = start = storage.create(prefix + "a", b"")
-        for _ in range(5):
-            revision = storage.update(prefix + "a", b"", revision)
-        storage.compact(revision)
+        revisions = [storage.create(prefix + "a", b"")]
+        for _ in range(3):
+            revisions.append(storage.update(prefix + "a", b"", revisions[-1]))
+        storage.compact(revisions[-1])
         for instance in (storage, other):
-            with pytest.raises(CompactedError):
-                next(iter(instance.watch(prefix, start)))
+            for revision in revisions[:-1]:
+                with pytest.raises(CompactedError):
+                    next(iter(instance.watch(prefix, revision)))
 
     def test_the_sequence_goes_on_after_everything_is_deleted_and_compacted(
         self, storage: Storage, prefix: str

@@ -68,6 +68,7 @@ class EtcdWatch:
         self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._call: Any = None
         self._heard = 0.0
+        self._reading = True
         self._marked = 0.0
         self._ordered = False
 
@@ -82,7 +83,10 @@ class EtcdWatch:
                         pause = _FIRST_PAUSE
                         batch = self._batch(response)
                         if batch is not None:
+                            self._reading = False
                             yield batch
+                            self._reading = True
+                            self._heard = time.monotonic()
                         if self._closed.is_set():
                             return
                 except (grpc.RpcError, ValueError) as error:
@@ -122,11 +126,15 @@ class EtcdWatch:
                 if outbox.get(timeout=_PROGRESS_SECONDS) is None:
                     return
             except queue.Empty:
-                if time.monotonic() - self._heard > _SILENCE_SECONDS and self._call is not None:
+                if self._is_silent() and self._call is not None:
                     logger.warning("etcd does not answer on the watch of %s, opening another", self._prefix)
                     self._call.cancel()
                     return
             yield progress
+
+    def _is_silent(self) -> bool:
+        """Whether etcd owes an answer for too long; while our own reader is busy nobody knows."""
+        return self._reading and time.monotonic() - self._heard > _SILENCE_SECONDS
 
     def _consider(self, endpoint: Endpoint, error: Any) -> None:
         """Go on elsewhere, or raise what can't get better."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -77,8 +78,7 @@ class Database:
         self._closed = False
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Secrets are in here: the journal files inherit the mode of the main file.
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            _create(self.path)
             self._identity = self._stat()
         except OSError as error:
             raise UnavailableError(f"sqlite: {error}") from error
@@ -158,6 +158,19 @@ class Database:
     def _stat(self) -> tuple[int, int]:
         status = os.stat(self.path)
         return status.st_dev, status.st_ino
+
+
+_creating = threading.Lock()
+
+
+def _create(path: Path) -> None:
+    """Make an empty file that only the owner reads (the journal files inherit its mode), unless there is one.
+
+    An existing file must not be opened here: closing it would drop the POSIX locks that other connections of this
+    process hold on it.
+    """
+    with _creating, contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:

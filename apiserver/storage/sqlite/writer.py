@@ -106,7 +106,7 @@ class Writer:
         """
         self._queue(write)
         if write.leads and not write.done:
-            self._lead()
+            self._lead(write)
         if write.error is not None:
             raise write.error
         return write.revision
@@ -148,16 +148,13 @@ class Writer:
             write.ready.acquire()
         except BaseException:
             # A signal handler raised in the main thread. Whoever waits behind us must not wait for ever.
-            with self._mutex:
-                chosen = write.leads and not write.done
-                with contextlib.suppress(ValueError):
-                    self._waiting.remove(write)
-            if chosen:
+            self._withdraw(write)
+            if write.leads and not write.done:
                 self._hand_over()
             raise
 
-    def _lead(self) -> None:
-        """Commit what waits, then pass the lead on."""
+    def _lead(self, own: Write) -> None:
+        """Commit what waits, ``own`` first, then pass the lead on."""
         batch: list[Write] = []
         failure: StorageError = UnavailableError("sqlite: the write was interrupted")
         try:
@@ -167,14 +164,25 @@ class Writer:
             if events:
                 self._publish(events)
                 self._peers.notify()
-        except sqlite3.Error as error:
-            failure = unavailable(error)
-        except StorageError as error:
-            failure = error
+        except (sqlite3.Error, StorageError) as error:
+            failure = error if isinstance(error, StorageError) else unavailable(error)
+            batch = batch or self._take()
+        except BaseException:
+            # A signal handler raised in the main thread: who waits behind us is not concerned.
+            batch = batch or self._withdraw(own)
+            raise
         finally:
             self._rollback()
-            self._finish(batch or self._take(), failure)
+            self._finish(batch, failure)
             self._hand_over()
+
+    def _withdraw(self, write: Write) -> list[Write]:
+        """Leave the line; what has left it."""
+        with self._mutex:
+            if write not in self._waiting:
+                return []
+            self._waiting.remove(write)
+            return [write]
 
     def _take(self) -> list[Write]:
         """The waiting writes, oldest first, up to one that must be alone."""
