@@ -2,7 +2,7 @@
 
 Used by everything in this package. A set is a dict from path elements to nodes; a node is the dict of what lies below:
 
-* ``f:name`` a field or map key, ``k:{"name":"x"}`` a list item by its keys, ``v:"x"`` an item of a set, ``i:0`` a place;
+* ``f:name`` a field or map key, ``k:{"name":"x"}`` a list item by its keys, ``v:"x"`` one of a set, ``i:0`` a place;
 * a node ``{}`` is a member of the set; one with elements is a member only if it has ``"."`` too.
 
 Nothing here changes its arguments. Results share what is unchanged with them, and are the very same object if nothing

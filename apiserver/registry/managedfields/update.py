@@ -28,7 +28,10 @@ The object handed in stays as it is.
 
 _TOP_SKIPPED: Final = frozenset(("apiVersion", "kind", "metadata"))
 _METADATA_SKIPPED: Final = frozenset(
-    "clusterName creationTimestamp generation managedFields name namespace resourceVersion selfLink uid".split()
+    (
+        *("clusterName", "creationTimestamp", "generation", "managedFields", "name", "namespace"),
+        *("resourceVersion", "selfLink", "uid"),
+    )
 )
 """Fields that nobody owns. COMPAT: stripMetaManager"""
 

@@ -22,7 +22,8 @@ from typing import Any, Final
 import orjson
 
 from apiserver.api.errors import BadRequest, RequestEntityTooLarge, UnprocessableEntity
-from apiserver.registry.patching.reading import json_kind, read_json
+from apiserver.registry.patching.reading import read_json
+from apiserver.schema.gotext import json_word
 
 MAX_OPERATIONS: Final = 10_000
 """Operations in one patch."""
@@ -118,7 +119,7 @@ def _check_shape(operation: Any) -> None:
 
 
 def _cannot(value: Any, target: str) -> str:
-    return f"error decoding patch: json: cannot unmarshal {json_kind(value)} into Go {target}"
+    return f"error decoding patch: json: cannot unmarshal {json_word(value)} into Go {target}"
 
 
 def _pointer(operation: Operation, member: str) -> str:
@@ -168,7 +169,7 @@ def _get(container: Any, token: str) -> Any:
 def _insert(container: Any, token: str, value: Any) -> None:
     if isinstance(container, dict):
         container[token] = value
-    elif token == "-":  # noqa: S105 - RFC 6901's sign for the end of a list
+    elif token == "-":
         container.append(value)
     else:
         # COMPAT: partialArray.add counts negative indexes in the list as it will be, so -1 appends.

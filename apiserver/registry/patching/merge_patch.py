@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from apiserver.api.errors import BadRequest
-from apiserver.registry.patching.reading import json_kind, read_json
+from apiserver.registry.patching.reading import read_json
+from apiserver.schema.gotext import json_word
 
 
 def decode(body: bytes) -> dict[str, Any]:
@@ -25,7 +26,7 @@ def decode(body: bytes) -> dict[str, Any]:
         raise BadRequest("Invalid JSON Patch")
     if not isinstance(patch, dict):
         target = "Go value of type map[string]interface {}"
-        raise BadRequest(f"error decoding patch: json: cannot unmarshal {json_kind(patch)} into {target}")
+        raise BadRequest(f"error decoding patch: json: cannot unmarshal {json_word(patch)} into {target}")
     return patch
 
 

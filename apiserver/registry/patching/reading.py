@@ -1,6 +1,6 @@
 """Reading a patch's bytes, with the words of Go's JSON decoder for what is wrong with them.
 
-Used by the patch types of this package.
+Used by the patch types of this package and, for strict validation, by the PATCH handler.
 """
 
 from __future__ import annotations
@@ -10,26 +10,33 @@ from typing import Any
 import orjson
 
 from apiserver.api.errors import BadRequest
+from apiserver.schema import gojson
+from apiserver.schema.failures import path_text
+from apiserver.schema.gotext import quote
 
 
 def read_json(body: bytes, prefix: str = "") -> Any:
-    """The decoded body.
+    """The decoded body. Of a field that is there twice the last value counts.
 
     :param prefix: goes before the decoder's message.
     :raises BadRequest: no JSON.
     """
     try:
         return orjson.loads(body)
-    except orjson.JSONDecodeError as error:
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return gojson.read(body)[0]
+    except gojson.JSONSyntaxError as error:
         raise BadRequest(f"{prefix}{error}") from None
 
 
-def json_kind(value: Any) -> str:
-    """What Go's decoder calls a JSON value: string, number, bool, array or object."""
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int | float):
-        return "number"
-    return "array" if isinstance(value, list) else "object"
+def duplicate_fields(body: bytes) -> list[str]:
+    """What strict decoding says about fields that the body names twice (``duplicate field "spec.replicas"``).
+
+    They come before the unknown fields that decoding the result finds. The body is JSON.
+    """
+    duplicates = gojson.read(body)[1]
+    if duplicates is None:
+        return []
+    return list(dict.fromkeys(f"duplicate field {quote(path_text(path))}" for _, path in duplicates.found))
