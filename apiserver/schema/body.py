@@ -85,14 +85,14 @@ def version_and_kind(body: Body) -> tuple[str, str]:
         return "", ""
     if not isinstance(value, dict):
         raise _no_kind(f"json: cannot unmarshal {json_word(value)} into Go value of type {_FIND_KIND}")
-    for name in [name for name in value if name in ("apiVersion", "kind")]:
-        if value[name] is not None and not isinstance(value[name], str):
-            word = json_word(value[name])
-            raise _no_kind(f"json: cannot unmarshal {word} into Go struct field .{name} of type string")
-    api_version = value.get("apiVersion") or ""
-    if api_version.count("/") > 1:
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    if not (isinstance(api_version, str | None) and isinstance(kind, str | None)):
+        wrong = [name for name in value if name in ("apiVersion", "kind") and not isinstance(value[name], str | None)]
+        word = json_word(value[wrong[0]])
+        raise _no_kind(f"json: cannot unmarshal {word} into Go struct field .{wrong[0]} of type string")
+    if api_version and api_version.count("/") > 1:
         raise BodyError(f"unexpected GroupVersion string: {api_version}")
-    return api_version, value.get("kind") or ""
+    return api_version or "", kind or ""
 
 
 def _no_kind(problem: str) -> BodyError:

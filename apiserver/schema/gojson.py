@@ -1,8 +1,8 @@
 """JSON text to values, with Go's words for what is malformed and with duplicate fields noticed.
 
 The text is read by orjson. Only when orjson refuses it, :func:`syntax_error` walks the text once more to say what Go's
-scanner would say; only when the text is not what orjson would write again, the standard library's reader looks for
-duplicate keys. Called by :mod:`apiserver.schema.body`, and by patch decoding.
+scanner would say; only when orjson found fewer keys than the text has, the standard library's reader finds the
+duplicate ones. Called by :mod:`apiserver.schema.body`, and by patch decoding.
 
 COMPAT: Go encoding/json scanner; sigs.k8s.io/json duplicate field errors
 """
@@ -69,25 +69,21 @@ def read(data: bytes) -> tuple[Any, Duplicates | None]:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
         return _read_slowly(data)
-    # What orjson writes back unchanged had each key once: it keeps one value per key.
-    if not isinstance(value, dict | list) or orjson.dumps(value) == data.strip(b" \t\r\n"):
+    if not isinstance(value, dict | list):
         return value, None
-    return _read_again(data, value)
-
-
-def _read_again(data: bytes, value: Any) -> tuple[Any, Duplicates | None]:
-    twice = False
-
-    def note(pairs: list[tuple[str, Any]]) -> None:
-        nonlocal twice
-        if len(pairs) > 1 and len({key for key, _ in pairs}) != len(pairs):
-            twice = True
-
-    try:
-        json.loads(data, object_pairs_hook=note)
-    except RecursionError:
+    # What orjson writes back unchanged had each key once, since it keeps one value per key; so had a text with as many
+    # keys as it writes.
+    again = orjson.dumps(value)
+    if again == data.strip(b" \t\r\n") or _keys(data) == _keys(again):
         return value, None
-    return _merge_duplicates(data) if twice else (value, None)
+    return _merge_duplicates(data)
+
+
+def _keys(data: bytes) -> int:
+    """How many object keys a valid JSON text has: the colons outside its strings."""
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    return b"".join(data.split(b'"')[::2]).count(b":")
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -127,7 +123,9 @@ def _read_slowly(data: bytes) -> tuple[Any, Duplicates | None]:
     except ValueError as error:
         raise JSONSyntaxError(str(error)) from None
     clean = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return _read_again(clean.encode(), json.loads(clean))
+    value = json.loads(clean)
+    data = clean.encode()
+    return (value, None) if _keys(data) == _keys(json.dumps(value).encode()) else _merge_duplicates(data)
 
 
 def with_literals(data: bytes) -> Any:
