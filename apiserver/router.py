@@ -54,7 +54,7 @@ class DelegatingRouter:
         for delegate in self._delegates:
             match = delegate(request)
             if match is not None:
-                responders = match.responders or _Everything(_adapter(match.app))
+                responders = match.responders if match.responders is not None else _Everything(_adapter(match.app))
                 return match, responders, {}, uri
         return self, _Everything(_not_found), {}, uri
 
@@ -110,6 +110,7 @@ class ResourceDelegate:
         }
         self._exact = {r.path: self._of_route(r) for r in routes if not r.prefix}
         self._prefixes = sorted(((r.path, self._of_route(r)) for r in routes if r.prefix), reverse=True)
+        self._listed = {r.path for r in routes if r.listed and not r.prefix}
         self._groups = {e.resource.group for e in endpoints}
         self._documents: dict[str, DelegateMatch] = {}
 
@@ -121,7 +122,7 @@ class ResourceDelegate:
 
     def paths(self) -> list[str]:
         """Every path that ``GET /`` lists of what this delegate serves."""
-        found = {"/api", "/apis", "/apis/"}
+        found = {"/api", "/apis", "/apis/", *self._listed}
         for group, version in self.discovery.by_version:
             found |= {f"/apis/{group}", f"/apis/{group}/{version}"} if group else {f"/api/{version}"}
         return sorted(found)
@@ -141,7 +142,7 @@ class ResourceDelegate:
         endpoint = self._by_name.get((info.group, info.version, info.resource, info.subresource))
         if endpoint is None or not self._fits(endpoint, info):
             return _MISSING if info.group in self._groups else None
-        if info.name:
+        if len(info.parts) > 1 and info.verb != "watch":
             place = OBJECT
         else:
             place = COLLECTION if info.namespace or not endpoint.resource.namespaced else EVERYWHERE
@@ -155,7 +156,7 @@ class ResourceDelegate:
         namespaced = endpoint.resource.namespaced
         if not namespaced and info.namespace and endpoint.resource.plural != "namespaces":
             return False
-        return not (namespaced and info.name and not info.namespace)
+        return not (namespaced and len(info.parts) > 1 and not info.namespace)
 
     def _document(self, path: str) -> DelegateMatch | None:
         path = path.rstrip("/")

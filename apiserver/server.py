@@ -23,6 +23,7 @@ from apiserver.api.storage import Storage
 from apiserver.chain import wrap
 from apiserver.configure import Setup
 from apiserver.handlers.discovery import Discovery
+from apiserver.handlers.endpoints import describe
 from apiserver.handlers.routes import standard_routes
 from apiserver.installation import Installation, Shared
 from apiserver.lifecycle import Lifecycle
@@ -153,6 +154,13 @@ class Server:
         """One of them."""
         return self._installation.resource(resource)
 
+    def routes(self) -> list[dict[str, Any]]:
+        """Every path of declared resources, documents and routes, with who answers it."""
+        delegate = self.resource_delegate
+        rows = [{**row, "delegate": delegate.name} for e in delegate.endpoints for row in describe(e)]
+        rows += [{"path": p, "delegate": delegate.name, "verbs": ["get"], "kind": ""} for p in delegate.paths()]
+        return sorted(rows, key=lambda row: str(row["path"]))
+
     def store(self, resource: GroupResource) -> Any:
         """The storage object of a resource."""
         return self._installation.store(resource)
@@ -188,6 +196,11 @@ class Server:
             if reason:
                 reasons.append(reason)
         return Decision.NO_OPINION, "\n".join(reasons)
+
+    @property
+    def audited(self) -> bool:
+        """Whether any plugin takes audit events."""
+        return bool(self.plugins.calls("apiserver_audit"))
 
     def audit(self, event: Mapping[str, Any]) -> None:
         """Hand an audit event to every plugin that takes them."""

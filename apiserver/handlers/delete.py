@@ -26,6 +26,9 @@ from apiserver.schema.decode import DecodeError
 
 Object = dict[str, Any]
 KIND = GroupVersionKind("", "v1", "DeleteOptions")
+SCHEME = '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:34"'
+"""COMPAT: upstream names its Go scheme by where it is made."""
+
 
 
 def delete(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
@@ -70,9 +73,10 @@ def read_options(scope: Scope, request: Request) -> DeleteOptions:
         body = schema_body.read(data, media_type)
         version, kind = schema_body.version_and_kind(body)
     except DecodeError as ex:
-        raise BadRequest(schema_body.unrecognized(ex.message, KIND.kind, data)) from None
+        raise BadRequest(ex.message) from None
     if kind not in ("", KIND.kind) or (version and not _known_version(scope, version)):
-        raise BadRequest("decoded object cannot be converted to DeleteOptions")
+        text = f'no kind "{kind or KIND.kind}" is registered for version "{version or KIND.version}" in scheme '
+        raise BadRequest(text + SCHEME)
     try:
         decoded = schema_body.decode_body(body, scope.kinds.type_of(KIND))
     except DecodeError as ex:

@@ -160,12 +160,17 @@ def _bound(scope: Scope, action: Action) -> Responder:
     return respond
 
 
-def describe(endpoint: Endpoint) -> Mapping[str, Any]:
-    """The endpoint for people and for ``--json``."""
-    return {
-        "groupVersion": str(endpoint.resource.group_version),
-        "resource": endpoint.path,
-        "kind": endpoint.kind.kind,
-        "namespaced": endpoint.resource.namespaced,
-        "verbs": sorted(endpoint.verbs),
-    }
+def describe(endpoint: Endpoint) -> list[Mapping[str, Any]]:
+    """The endpoint's paths with their verbs, for people and for ``--json``."""
+    resource = endpoint.resource
+    base = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
+    scoped = f"{base}/namespaces/{{namespace}}" if resource.namespaced else base
+    tail = f"/{endpoint.subresource}" if endpoint.subresource else ""
+    paths = {OBJECT: f"{scoped}/{resource.plural}/{{name}}{tail}", COLLECTION: f"{scoped}/{resource.plural}"}
+    if resource.namespaced:
+        paths[EVERYWHERE] = f"{base}/{resource.plural}"
+    return [
+        {"path": path, "verbs": list(endpoint.methods[place]), "kind": str(endpoint.kind.kind)}
+        for place, path in paths.items()
+        if endpoint.methods[place]
+    ]

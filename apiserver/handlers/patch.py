@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import falcon
+import orjson
 
 from apiserver.api.encoded import EncodedObject
 from apiserver.api.errors import BadRequest, Conflict, NotFound, UnsupportedMediaType
@@ -101,8 +102,7 @@ class Patch:
         if old is None or current is None:
             raise NotFound.for_object(self.scope.resource.group_resource, self.name)
         scope, request = self.scope, self.request
-        shown = scope.forms.decode(current)
-        obj = self.decoded(self.patched(scope.forms.decode(current)), shown)
+        obj = self.decoded(self.patched(scope.forms.decode(current)))
         writing.match_name(obj, self.name)
         writing.match_namespace(scope, request, obj)
         writing.deduplicate_owners(request, obj)
@@ -110,24 +110,26 @@ class Patch:
         writing.admit_update(scope, request, self.name, obj, old, self.options, KIND)
         return obj
 
-    def decoded(self, patched: Any, shown: Object) -> Object:
+    def decoded(self, patched: Any) -> Object:
         """The patched object, normalised and with defaults.
 
-        :raises Invalid: a value has the wrong type. COMPAT: patch errors are 422 without a kind.
+        :raises Invalid: a value has the wrong type, or (Strict) fields are not known.
         """
+        shown = self.shown(patched)
         try:
             decoded = schema_decode.decode(patched, self.scope.type)
         except schema_decode.DecodeError as ex:
-            raise results.refuse_result(shown, ex.message) from None
+            raise results.refuse_result(shown(), ex.message) from None
+        if decoded.strict and self.options.field_validation == "Strict":
+            raise results.refuse_result(shown(), schema_body.strict_error(decoded.strict))
         kind = self.scope.kind
         decoded.object["kind"], decoded.object["apiVersion"] = kind.kind, str(kind.group_version)
-        return self.finish(decoded)
-
-    def finish(self, decoded: schema_decode.Decoded) -> Object:
-        """Strict errors as asked, and defaults."""
-        if decoded.strict and self.options.field_validation == "Strict":
-            raise results.refuse_strict(schema_body.strict_error(decoded.strict))
         return bodies.finish(self.request, self.scope, decoded, self.options.field_validation)
+
+    def shown(self, patched: Any) -> Callable[[], str]:
+        """What an error shows: the patched document. Taken before decoding changes it, written only when needed."""
+        before = orjson.dumps(patched)
+        return before.decode
 
     def create(self, new: Object, old: Object | None) -> None:
         """Validating admission when the patch made the object."""
@@ -165,6 +167,10 @@ class StrategicPatch(Patch):
 
     def patched(self, current: Object) -> Object:
         return strategic.apply(current, strategic.decode(self.data), self.scope.type)
+
+    def shown(self, patched: Any) -> Callable[[], str]:
+        # COMPAT: upstream decodes the merged map and shows the patch as Go prints it
+        return lambda: results.go_print(strategic.decode(self.data))
 
 
 class Apply(Patch):
@@ -208,7 +214,7 @@ class Apply(Patch):
             now=metadata.now(),
             type=scope.type,
         )
-        obj = self.decoded(merged, shown or {})
+        obj = self.decoded(merged)
         if old is None:
             writing.match_namespace(scope, request, obj)
             obj["metadata"].setdefault("name", self.name)

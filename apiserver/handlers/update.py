@@ -60,16 +60,22 @@ class Replacement:
         obj = self._first if self._first is not None else self._encoded.decode()
         self._first = None
         writing.deduplicate_owners(self.request, obj)
+        resource, key = self.scope.resource.group_resource, self._key()
+        check_uid(resource, key, self.name, obj, old)
         if old is None or current is None:
             check_create(self.scope, self.request, self.name)
             writing.record(self.scope, self.request, self.options, None, obj)
             self._validate = writing.admit_create(self.scope, self.request, self.name, obj, self.options)
             return obj
-        check_uid(self.scope.resource.group_resource, current.key, obj, old)
         writing.record(self.scope, self.request, self.options, old, obj)
         writing.admit_update(self.scope, self.request, self.name, obj, old, self.options, KIND)
         writing.deduplicate_owners(self.request, obj)
         return obj
+
+    def _key(self) -> str:
+        """The storage key, for the text of a refused precondition; "" where nothing is stored."""
+        key = getattr(self.scope.storage, "key", None)
+        return str(key(self.scope.context(self.request), self.name)) if key is not None else ""
 
     def create(self, new: Object, old: Object | None) -> None:
         """Validating admission when the update turned out to be a create."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from apiserver.api.errors import Conflict
-from apiserver.api.names import GroupResource
+from apiserver.api.names import GroupKind, GroupResource
 from apiserver.api.rest import Context, DeleteOptions
 from apiserver.api.strategy import Strategy
 
@@ -32,8 +32,10 @@ class Grace(enum.Enum):
     PENDING = "somebody else's deletion is running; nothing changed"
 
 
-def check_preconditions(resource: GroupResource, obj: Object, options: DeleteOptions) -> None:
+def check_preconditions(kind: GroupKind, obj: Object, options: DeleteOptions) -> None:
     """:raises Conflict: uid or resourceVersion of ``options`` is not the object's."""
+    # COMPAT: BeforeDelete puts the kind where other conflicts have the resource
+    resource = GroupResource(kind.group, kind.kind)
     metadata = obj["metadata"]
     name = metadata.get("name", "")
     if options.uid is not None and options.uid != metadata.get("uid"):

@@ -11,13 +11,19 @@ from apiserver.api.errors import Conflict
 from apiserver.api.names import GroupResource
 
 
-def check_uid(resource: GroupResource, key: str, obj: dict[str, Any], old: dict[str, Any]) -> None:
-    """:raises Conflict: the body has the uid of another object; the text is upstream's StorageError."""
-    given, stored = obj["metadata"].get("uid"), old["metadata"].get("uid")
+def check_uid(
+    resource: GroupResource, key: str, name: str, obj: dict[str, Any], old: dict[str, Any] | None
+) -> None:
+    """The uid in ``obj`` must be that of ``old`` (None: nothing is stored, which no uid fits).
+
+    :raises Conflict: it is another one; the text is upstream's StorageError.
+    """
+    given = obj["metadata"].get("uid")
+    stored = old["metadata"].get("uid") if old is not None else ""
     if given and given != stored:
         raise Conflict.for_object(
             resource,
-            old["metadata"].get("name", ""),
+            name,
             f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
             f"Precondition failed: UID in precondition: {given}, UID in object meta: {stored}",
         )

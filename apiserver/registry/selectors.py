@@ -187,8 +187,9 @@ class _Parser:
             raise ValueError(f"found '{token}' expected: '('")
         token = self.peek()
         if token == ")":
+            # COMPAT: parseValues: "()" holds one empty value
             self.take()
-            return ()
+            return ("",)
         if token == "" or (token in _SYMBOL_SET and token != ","):
             raise ValueError(f"found '{token}', expected: ',', ')' or identifier")
         found: set[str] = set()

@@ -73,7 +73,7 @@ class Store:
     @functools.cached_property
     def cache(self) -> ResourceCache:
         """Where all reads go; shared by the resources of one prefix."""
-        return self.feed.cache(self.prefix, self.codec)
+        return self.feed.cache(self.prefix, self.codec, namespaced=self.resource.namespaced)
 
     # -- reads ----------------------------------------------------------------
 
@@ -229,7 +229,9 @@ class Store:
             self._check_update(ctx, obj, old)
             validate(obj, old)
             if self._deleted_by(obj):
-                return self._remove(ctx, obj, current, options.dry_run), False
+                self._remove(ctx, obj, current, options.dry_run)
+                # COMPAT: deleteWithoutFinalizers answers with the object as it was updated, not with the deletion
+                return self.codec.encoded(obj, current.revision, key), False
             obj["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
             if obj == old:
                 return current, False
@@ -262,7 +264,7 @@ class Store:
             if not self.strategy.allow_unconditional_update:
                 path = "metadata.resourceVersion"
                 error = FieldError("FieldValueInvalid", path, "Invalid value: 0: must be specified for an update")
-                raise Invalid(self.resource.gvk.group_kind, obj["metadata"].get("name", ""), [error])
+                raise Invalid(self.codec.gvk.group_kind, obj["metadata"].get("name", ""), [error])
             return
         if parse_revision(given) != current.revision:
             raise Conflict.for_object(self.resource.group_resource, old["metadata"]["name"], MODIFIED_TEXT)
@@ -300,7 +302,7 @@ class Store:
         self, ctx: Context, current: EncodedObject, options: DeleteOptions, validate: Callable[[Object], None]
     ) -> DeleteResult:
         obj = current.decode()
-        deletion.check_preconditions(self.resource.group_resource, obj, options)
+        deletion.check_preconditions(self.codec.gvk.group_kind, obj, options)
         validate(obj)
         self.strategy.check_delete(ctx, obj)
         if self.strategy.begin_delete(ctx, obj):
@@ -382,7 +384,7 @@ class Store:
 
     def _refuse(self, obj: Object, errors: Sequence[FieldError]) -> None:
         if errors:
-            raise Invalid(self.resource.gvk.group_kind, obj["metadata"].get("name", ""), errors)
+            raise Invalid(self.codec.gvk.group_kind, obj["metadata"].get("name", ""), errors)
 
 
 def before_update(strategy: Strategy, ctx: Context, obj: Object, old: Object) -> None:
