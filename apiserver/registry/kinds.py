@@ -36,9 +36,7 @@ class Kinds:
 
     def registered(self, group: str, version: str, kind: str) -> bool:
         """Whether there is such a kind, served or not."""
-        if (group, version, kind) == ("", "v1", "List"):
-            return True
-        return GroupVersionKind(group, version, kind) in self._schemas or self._types.kind(group, version, kind) is not None
+        return GroupVersionKind(group, version, kind) in self._schemas or self._types.registered(group, version, kind)
 
     def type_of(self, gvk: GroupVersionKind) -> Struct:
         """The type of a kind.

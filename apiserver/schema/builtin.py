@@ -114,6 +114,17 @@ class Types:
         node = self.definition(name)
         return node if isinstance(node, Struct) else None
 
+    def registered(self, group: str, version: str, kind: str) -> bool:
+        """Whether upstream's scheme knows a kind in a group version, served or not.
+
+        Beside the published kinds these are ``v1 List``, options of connections and kinds of versions no longer served.
+        """
+        if self.kind(group, version, kind) is not None or kind in _OPTIONS:
+            return True
+        if not group and version == "v1":
+            return kind in _UNPUBLISHED
+        return version in _LEGACY.get(group, ()) and any(self.kind(group, v, kind) for v in ("v1", "v2"))
+
     def _is_meta_kind(self, group: str, version: str, kind: str) -> bool:
         """Whether a kind of meta/v1 is also registered in a group version.
 
@@ -208,6 +219,32 @@ class Types:
         return fields
 
 
+_OPTIONS = frozenset({"CreateOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions"})
+_UNPUBLISHED = frozenset(
+    {
+        "List", "NodeProxyOptions", "PodAttachOptions", "PodExecOptions", "PodLogOptions", "PodPortForwardOptions",
+        "PodProxyOptions", "PodStatusResult", "RangeAllocation", "SerializedReference", "ServiceProxyOptions",
+    }
+)  # fmt: skip
+_LEGACY: Mapping[str, tuple[str, ...]] = {
+    "admissionregistration.k8s.io": ("v1beta1", "v1alpha1"),
+    "apps": ("v1beta1", "v1beta2"),
+    "authentication.k8s.io": ("v1beta1", "v1alpha1"),
+    "authorization.k8s.io": ("v1beta1",),
+    "autoscaling": ("v2beta1", "v2beta2"),
+    "batch": ("v1beta1",),
+    "certificates.k8s.io": ("v1beta1", "v1alpha1"),
+    "coordination.k8s.io": ("v1beta1",),
+    "discovery.k8s.io": ("v1beta1",),
+    "events.k8s.io": ("v1beta1",),
+    "flowcontrol.apiserver.k8s.io": ("v1beta1", "v1beta2", "v1beta3"),
+    "networking.k8s.io": ("v1beta1",),
+    "node.k8s.io": ("v1beta1", "v1alpha1"),
+    "policy": ("v1beta1",),
+    "rbac.authorization.k8s.io": ("v1beta1", "v1alpha1"),
+    "scheduling.k8s.io": ("v1beta1", "v1alpha1"),
+    "storage.k8s.io": ("v1beta1", "v1alpha1"),
+}
 _OPEN = frozenset({"io.k8s.apimachinery.pkg.runtime.RawExtension", META + "FieldsV1"})
 _EMPTY = frozenset({"io.k8s.api.apiserverinternal.v1alpha1.StorageVersionSpec"})
 

@@ -37,6 +37,23 @@ def test_kinds_are_found_by_rule_and_by_the_published_table():
             assert node.name == name
 
 
+@pytest.mark.parametrize(
+    ("group", "version", "kind", "known"),
+    [
+        ("", "v1", "List", True),
+        ("", "v1", "PodExecOptions", True),
+        ("apps", "v1", "DeleteOptions", True),
+        ("apps", "v1beta1", "Deployment", True),
+        ("apps", "v1", "List", False),
+        ("", "v1", "Gadget", False),
+        ("apps", "v1", "ConfigMap", False),
+        ("apps", "v1beta1", "Gadget", False),
+    ],
+)
+def test_the_scheme_knows_more_than_is_published(group, version, kind, known):
+    assert builtin.types().registered(group, version, kind) is known
+
+
 def test_an_unknown_minor_names_the_known_ones():
     with pytest.raises(ValueError, match=r"no definitions of Kubernetes 1.9; there are 1.25"):
         definitions.Definitions(9)

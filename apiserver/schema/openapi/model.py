@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apiserver.api.resource import Resource
+
 
 @dataclass(frozen=True, slots=True)
 class ServedSubresource:
@@ -56,6 +58,48 @@ class Served:
     def base(self) -> str:
         """``/apis/apps/v1`` or ``/api/v1``."""
         return group_path(self.group, self.version)
+
+
+_CONNECT: Mapping[str, Sequence[str]] = {
+    "attach": ("get", "post"),
+    "exec": ("get", "post"),
+    "portforward": ("get", "post"),
+    "proxy": ("delete", "get", "head", "options", "patch", "post", "put"),
+}
+
+
+def served(resource: Resource, verbs: Sequence[str], subresource_verbs: Mapping[str, Sequence[str]]) -> Served:
+    """A resource as OpenAPI sees it.
+
+    :param verbs: those its storage has; ``subresource_verbs`` the same for each subresource by name.
+    """
+    subresources = []
+    for sub in resource.subresources:
+        kind = sub.kind or resource.gvk
+        connect = _CONNECT.get(sub.name, ()) if kind.kind.endswith("Options") else ()
+        subresources.append(
+            ServedSubresource(
+                sub.name,
+                kind.group,
+                kind.version,
+                kind.kind,
+                tuple(subresource_verbs.get(sub.name, sub.verbs or ())),
+                connect,
+                with_path=sub.name == "proxy",
+            )
+        )
+    return Served(
+        resource.group,
+        resource.version,
+        resource.kind,
+        resource.plural,
+        resource.namespaced,
+        tuple(verbs),
+        resource.list_kind,
+        subresources,
+        resource.schema,
+        strategic=resource.schema is None,
+    )
 
 
 def group_path(group: str, version: str) -> str:

@@ -3,7 +3,9 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from apiserver.schema.openapi import Documents, Served, ServedSubresource
+from apiserver.api.names import GroupVersionKind
+from apiserver.api.resource import Resource, Subresource
+from apiserver.schema.openapi import Documents, Served, ServedSubresource, served
 from apiserver.schema.openapi.schemas import v2_schema
 
 ALL = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -220,6 +222,31 @@ def test_the_v2_document_has_what_clients_read(documents):
         if method != "parameters"
     ]
     assert len(names) == len(set(names))
+
+
+def test_a_declaration_becomes_what_is_served():
+    resource = Resource(
+        "",
+        "v1",
+        "Pod",
+        "pods",
+        subresources=[
+            Subresource("status"),
+            Subresource("exec", kind=GroupVersionKind("", "v1", "PodExecOptions"), verbs=("get", "create")),
+        ],
+    )
+    assert served(resource, ALL, {"status": CHANGE}) == Served(
+        "",
+        "v1",
+        "Pod",
+        "pods",
+        True,
+        ALL,
+        subresources=[
+            ServedSubresource("status", "", "v1", "Pod", CHANGE),
+            ServedSubresource("exec", "", "v1", "PodExecOptions", ("get", "create"), ("get", "post")),
+        ],
+    )
 
 
 def test_v2_drops_what_it_cannot_say():
