@@ -11,7 +11,11 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from gunicorn.http.errors import LimitRequestHeaders
 from gunicorn.http.message import (
+    DEFAULT_MAX_HEADERFIELD_SIZE,
+    MAX_HEADERS,
+    MAX_REQUEST_LINE,
     RFC9110_5_3_SINGLETON_FIELDS,
     RFC9112_TARGET_INVALID,
     Request,
@@ -22,6 +26,8 @@ from apiserver.serving.connection import Connection
 from apiserver.serving.inbox import Starved
 
 _MOST_NAMES = 1000
+UNLIMITED_LINE = 1 << 20
+"""What gunicorn takes for "unlimited" with the C parser."""
 _PLAIN, _POLICY = 0, 1
 _SINGLETONS = {name: 2 << place for place, name in enumerate(sorted(RFC9110_5_3_SINGLETON_FIELDS))}
 
@@ -62,22 +68,24 @@ class Heads:
         self.cfg = frozen = Frozen(cfg)
         self._names: dict[bytes, tuple[str, int]] = {}
         self._scheme = "https" if cfg.is_ssl else "http"
+        fields = min(frozen.limit_request_fields if frozen.limit_request_fields > 0 else MAX_HEADERS, MAX_HEADERS)
+        size = frozen.limit_request_field_size if frozen.limit_request_field_size > 0 else DEFAULT_MAX_HEADERFIELD_SIZE
+        line = frozen.limit_request_line
+        line = UNLIMITED_LINE if line == 0 else MAX_REQUEST_LINE if line < 0 else min(line, MAX_REQUEST_LINE)
+        self._most = fields * (size + 2) + 4 + line
         self._parse: Any = None
         if (
             _check_fast_parser(cfg)
             and frozen.proxy_protocol == "off"
             and not frozen.casefold_http_method
-            and 0 < frozen.limit_request_line <= 8190
-            and frozen.limit_request_fields > 0
-            and frozen.limit_request_field_size > 0
         ):
             from gunicorn_h1c import parse_request
 
             self._parse = parse_request
             self._limits: dict[str, int] = {
-                "limit_request_line": frozen.limit_request_line,
-                "limit_request_fields": min(frozen.limit_request_fields, 32768),
-                "limit_request_field_size": frozen.limit_request_field_size,
+                "limit_request_line": line,
+                "limit_request_fields": fields,
+                "limit_request_field_size": size,
                 "permit_unconventional_http_method": frozen.permit_unconventional_http_method,
                 "permit_unconventional_http_version": frozen.permit_unconventional_http_version,
             }
@@ -107,6 +115,8 @@ class Heads:
             return Request(self.cfg, inbox, conn.peer, number)
         except Starved:
             inbox.buffer[:] = data
+            if len(data) > self._most:
+                raise LimitRequestHeaders("max buffer headers") from None
             return None
         finally:
             inbox.sealed = False

@@ -1,0 +1,12 @@
+"""Worker classes with short limits, for tests that wait for a limit."""
+
+from __future__ import annotations
+
+from apiserver.serving.limits import Limits
+from apiserver.serving.worker import configured
+
+Quick = configured(
+    pinned=False,
+    limits=Limits(handshake=1.0, head=1.0, body=1.5, write_stall=2.0, watch_backlog=1 << 20, closing=0.5, thread_idle=1.0),
+)
+Unpinned = configured(pinned=False, limits=Limits())
