@@ -87,13 +87,18 @@ def _matches_expression(expression: Mapping[str, Any], labels: Mapping[str, str]
     return bool((labels.get(key) in values) == (operator == "In"))
 
 
-def format_selector(selector: Selector | None) -> str:
-    """The selector as one would type it. COMPAT: FormatLabelSelector (empty for one that selects nothing)."""
+def query_selector(selector: Selector | None) -> str:
+    """The selector as a query parameter; "" for none and for one that selects everything. COMPAT: Selector.String."""
     if selector is None:
-        return "<none>"
+        return ""
     requirements: list[tuple[str, str]] = [(k, f"{k}={v}") for k, v in (selector.get("matchLabels") or {}).items()]
     requirements += [(e.get("key", ""), _format_expression(e)) for e in selector.get("matchExpressions") or ()]
-    return ",".join(text for _, text in sorted(requirements, key=lambda r: r[0])) or "<none>"
+    return ",".join(text for _, text in sorted(requirements, key=lambda r: r[0]))
+
+
+def format_selector(selector: Selector | None) -> str:
+    """The selector for people. COMPAT: metav1.FormatLabelSelector."""
+    return query_selector(selector) or "<none>"
 
 
 def _format_expression(expression: Mapping[str, Any]) -> str:

@@ -1,0 +1,1 @@
+"""The rules of Pods, by subject; :mod:`apiserver_plugins.resources.core_v1.pods` puts them together."""
