@@ -105,6 +105,7 @@ class ResourceDelegate:
     def __init__(self, endpoints: Sequence[Endpoint], discovery: Discovery, routes: Sequence[Route]) -> None:
         self.endpoints = tuple(endpoints)
         self.discovery = discovery
+        self.routes = tuple(routes)
         self._by_name = {
             (e.resource.group, e.resource.version, e.resource.plural, e.subresource): e for e in endpoints
         }

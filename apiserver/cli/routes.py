@@ -43,7 +43,7 @@ def routes(server: Server) -> Iterator[dict[str, Any]]:
     found = [row for endpoint in server.installation.endpoints for row in _of_endpoint(endpoint)]
     found += [
         {"path": route.path + ("*" if route.prefix else ""), "methods": list(route.methods), "kind": ""}
-        for route in server.routes
+        for route in server.resource_delegate.routes
     ]
     yield from sorted(found, key=lambda row: str(row["path"]))
 
