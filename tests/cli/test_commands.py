@@ -136,3 +136,20 @@ def test_a_reader_that_leaves_early_is_no_error():
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
     assert result.stdout == "# Hooks\n"
     assert result.stderr == ""
+
+
+def test_routes_are_listed_without_starting_anything(tmp_path: Path):
+    result = apiserver("routes", f"--data-dir={tmp_path}/data")
+    assert result.returncode == 0, result.stderr
+    heading, *rows = (line.split() for line in result.stdout.splitlines())
+    assert heading == ["PATH", "METHODS", "KIND"]
+    assert ["/api/v1/namespaces/{namespace}/configmaps/{name}", "DELETE,GET,PATCH,PUT", "ConfigMap"] in rows
+    assert ["/api/v1/configmaps", "GET", "ConfigMap"] in rows
+    assert "/version" in [row[0] for row in rows]
+    assert not (tmp_path / "data").exists()
+
+
+def test_routes_are_those_that_the_flags_leave():
+    rows = json.loads(apiserver("routes", "--json", "--disable-plugins=configmaps").stdout)
+    assert rows
+    assert not [row for row in rows if row["kind"] == "ConfigMap"]
