@@ -14,7 +14,7 @@ from typing import Any
 
 from apiserver.schema import gojson
 from apiserver.schema.decode import MAX_STRICT_ERRORS, Decoded, decode
-from apiserver.schema.failures import DecodeError, MismatchError, path_text, steps
+from apiserver.schema.failures import DecodeError, JSONSyntaxError, MismatchError, path_text, steps
 from apiserver.schema.gotext import json_word, quote
 from apiserver.schema.types import Anything, Node, descend
 
@@ -56,7 +56,7 @@ def read(data: bytes, media_type: str = JSON) -> Body:
         return Body(value, data, YAML, None, lines)
     try:
         value, duplicates = gojson.read(data)
-    except gojson.JSONSyntaxError as error:
+    except JSONSyntaxError as error:
         raise BodyError(f"couldn't get version/kind; json parse error: {error}") from None
     return Body(value, data, JSON, duplicates)
 

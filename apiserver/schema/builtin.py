@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any, Literal
 
 import orjson
@@ -64,7 +64,7 @@ def definition_name(group: str, version: str, kind: str) -> str:
 
 @cache
 def _go_fields() -> dict[str, str]:
-    data = resources.files("apiserver.schema").joinpath("data/go_fields.json").read_bytes()
+    data = Path(__file__).with_name("data").joinpath("go_fields.json").read_bytes()
     table: dict[str, str] = orjson.loads(data)
     return table
 

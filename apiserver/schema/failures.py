@@ -73,3 +73,7 @@ class LiteralFloat(float):
         return made
 
     text: str
+
+
+class JSONSyntaxError(ValueError):
+    """The text is not JSON; the message is Go's."""

@@ -8,9 +8,11 @@ COMPAT: k8s.io/apimachinery/pkg/api/resource ParseQuantity, CanonicalizeBytes
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 FORMAT_WRONG = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 SUFFIX_WRONG = "unable to parse quantity's suffix"
@@ -21,25 +23,19 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
 _BINARY_SUFFIX = {0: "", **{exponent: suffix for suffix, exponent in _BINARY.items()}}
-_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)\Z")
 _MAX_INT64 = (1 << 63) - 1
+_NANOS = 10**9
 _FAST_DIGITS = 18  # COMPAT: maxInt64Factors
 _NANO = -9
-_MAX_EXPONENT = 10_000  # beyond it the number itself would not fit in memory
+_MAX_EXPONENT = 1000  # beyond it only the digits of the answer would cost
 
 
 class QuantityError(ValueError):
     """The text is no quantity; the message is upstream's."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    sign: int
-    num: str
-    denom: str
-    base: int
-    exponent: int
-    format: str  # decimal, binary or exponent
+_Parts = tuple[int, str, str, int, int, str]
+"""Sign, digits before and after the point, base, exponent, format (decimal, binary or exponent)."""
 
 
 def _split(text: str) -> _Parts:
@@ -48,9 +44,7 @@ def _split(text: str) -> _Parts:
         raise QuantityError(FORMAT_WRONG)
     sign, num, denom, suffix = match.groups()
     base, exponent, form = _suffix(suffix)
-    if abs(exponent) > _MAX_EXPONENT:
-        raise QuantityError(SUFFIX_WRONG)
-    return _Parts(-1 if sign == "-" else 1, num or "0", denom or "", base, exponent, form)
+    return -1 if sign == "-" else 1, num or "0", denom or "", base, exponent, form
 
 
 def _suffix(suffix: str) -> tuple[int, int, str]:
@@ -58,50 +52,53 @@ def _suffix(suffix: str) -> tuple[int, int, str]:
         return 10, _DECIMAL[suffix], "decimal"
     if suffix in _BINARY:
         return 2, _BINARY[suffix], "binary"
-    match = _EXPONENT.match(suffix)
-    if match is None:
+    match = re.match(r"[eE]([+-]?[0-9]+)\Z", suffix)
+    if match is None or abs(int(match[1])) > _MAX_EXPONENT:
         raise QuantityError(SUFFIX_WRONG)
     return 10, int(match[1]), "exponent"
 
 
 def _is_canonical(parts: _Parts) -> bool:
     """Whether the text is used as it stands. COMPAT: the shortcuts of ParseQuantity, which also keep ``1.500``."""
-    digits = parts.num + parts.denom
-    if parts.format == "binary":
-        room = 15 - len(parts.num) - int(parts.exponent * 3 / 10) - 1
-        if parts.denom or room < 0 or int(digits) << parts.exponent > _MAX_INT64:
+    _, num, denom, _, exponent, form = parts
+    digits = num + denom
+    if form == "binary":
+        room = 15 - len(num) - int(exponent * 3 / 10) - 1
+        if denom or room < 0 or int(digits) << exponent > _MAX_INT64:
             return False
         return int(digits) & 0x07 != 0
-    scale = parts.exponent - len(parts.denom)
+    scale = exponent - len(denom)
     if len(digits) > _FAST_DIGITS or scale < _NANO:
         return False
     return scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
 
 
-def _value(parts: _Parts) -> tuple[Fraction, str]:
-    """The exact amount and its format; finer than nano is rounded up, binary is capped at 2^63-1."""
-    scale = Fraction(parts.base) ** parts.exponent
-    amount = Fraction(int(parts.num + parts.denom), 10 ** len(parts.denom)) * scale
-    nanos = amount * 10**9
-    if nanos.denominator != 1:
-        amount = Fraction(-(-nanos.numerator // nanos.denominator), 10**9)
-    form = parts.format
+def _value(parts: _Parts) -> tuple[int, str]:
+    """The exact amount in billionths, and its format; what is finer is rounded up, binary is capped at 2^63-1."""
+    sign, num, denom, base, exponent, form = parts
+    nanos = int(num + denom) * _NANOS
+    divisor = 10 ** len(denom)
+    if exponent < 0:
+        divisor *= base**-exponent
+    else:
+        nanos *= base**exponent
+    amount = -(-nanos // divisor)
     if form == "binary":
-        amount = min(amount, Fraction(_MAX_INT64))
-        if 0 < amount < 1:
+        amount = min(amount, _MAX_INT64 * _NANOS)
+        if 0 < amount < _NANOS:
             form = "decimal"
-    return amount * parts.sign, form
+    return amount * sign, form
 
 
-def _text(amount: Fraction, form: str) -> str:
-    if amount == 0:
+def _text(nanos: int, form: str) -> str:
+    if nanos == 0:
         return "0"
-    if form == "binary" and amount.denominator == 1 and not -1024 < amount < 1024:
-        number, exponent = int(amount), 0
+    if form == "binary" and nanos % _NANOS == 0 and not -1024 * _NANOS < nanos < 1024 * _NANOS:
+        number, exponent = nanos // _NANOS, 0
         while number % 1024 == 0 and exponent < 60:
             number, exponent = number // 1024, exponent + 10
         return f"{number}{_BINARY_SUFFIX[exponent]}"
-    number, exponent = int(amount * 10**9), -9
+    number, exponent = nanos, -9
     # the largest suffix stands for 10^18, an exponent has no such limit
     while number % 1000 == 0 and (exponent < 18 or form == "exponent"):
         number, exponent = number // 1000, exponent + 3
@@ -121,9 +118,19 @@ def canonical(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
+def nanos(text: str) -> int:
+    """The exact amount ``text`` stands for, in billionths: the unit to compare and add in.
+
+    :raises QuantityError: it is no quantity.
+    """
+    return _value(_split(text))[0]
+
+
 def parse(text: str) -> Fraction:
     """The exact amount ``text`` stands for.
 
     :raises QuantityError: it is no quantity.
     """
-    return _value(_split(text))[0]
+    from fractions import Fraction  # costs 4 ms to import, and few need it
+
+    return Fraction(nanos(text), _NANOS)

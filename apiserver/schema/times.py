@@ -16,11 +16,8 @@ from apiserver.schema.gotext import quote
 SECONDS = "2006-01-02T15:04:05Z07:00"
 MICROS = "2006-01-02T15:04:05.000000Z07:00"
 
-_ELEMENTS = re.compile(r"2006|01|02|15|04|05|\.000000|Z07:00|[-T:]")
 _RANGES = {"01": ("month", 1, 12), "15": ("hour", 0, 23), "04": ("minute", 0, 59), "05": ("second", 0, 59)}
 _PLAIN = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d")
-_FRACTION = re.compile(r"[.,]\d+")
-_OFFSET = re.compile(r"([+-])(\d\d):(\d\d)")
 
 
 class TimeError(ValueError):
@@ -70,7 +67,7 @@ def _read_number(scan: _Scan, element: str) -> None:
     scan.number[element] = value
     # COMPAT: a fraction that the layout does not name is accepted after the seconds
     if element == "05" and ".000000" not in scan.layout:
-        match = _FRACTION.match(scan.rest)
+        match = re.match(r"[.,]\d+", scan.rest)
         if match:
             scan.rest = scan.rest[match.end() :]
 
@@ -86,7 +83,7 @@ def _read_zone(scan: _Scan, element: str) -> None:
     if scan.rest.startswith("Z"):
         scan.rest = scan.rest[1:]
         return
-    match = _OFFSET.match(scan.rest)
+    match = re.match(r"([+-])(\d\d):(\d\d)", scan.rest)
     if match is None:
         raise scan.bad(element)
     hours, minutes = int(match[2]), int(match[3])
@@ -100,7 +97,7 @@ def _read_zone(scan: _Scan, element: str) -> None:
 
 def _parse(text: str, layout: str) -> datetime:
     scan = _Scan(text, layout)
-    for element in _ELEMENTS.findall(layout):
+    for element in re.findall(r"2006|01|02|15|04|05|\.000000|Z07:00|[-T:]", layout):
         if element in "-T:":
             if not scan.rest.startswith(element):
                 raise scan.bad(element)

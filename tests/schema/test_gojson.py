@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from apiserver.schema import gojson
+from apiserver.schema import gojson, goscan
 from apiserver.schema.failures import path_text
 from tests.schema.objects import anything
 
@@ -53,7 +53,7 @@ def test_the_scanner_refuses_exactly_what_is_not_json(text):
         valid = True
     except ValueError:
         valid = False
-    assert (gojson.syntax_error(text.encode()) == "") == valid
+    assert (goscan.syntax_error(text.encode()) == "") == valid
 
 
 @given(anything)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -39,7 +39,7 @@ _SCALARS = frozenset({"string", "integer", "number", "boolean"})
 
 @cache
 def _declared() -> dict[str, dict[str, dict[str, Any]]]:
-    data = resources.files("apiserver.schema").joinpath("data/openapi_fields.json").read_bytes()
+    data = Path(__file__).parents[1].joinpath("data/openapi_fields.json").read_bytes()
     table: dict[str, dict[str, dict[str, Any]]] = orjson.loads(data)
     return table
 
