@@ -78,13 +78,22 @@ class Lifecycle(Protocol):
     def request_finished(self) -> None:
         """The counterpart of :meth:`request_started`."""
 
+    def watch_started(self) -> bool:
+        """Count a watch; False when the server ends watches and this one must be refused."""
+
+    def watch_finished(self) -> None:
+        """The counterpart of :meth:`watch_started`."""
+
 
 class Server(Protocol):
     """The server, for plugins."""
 
     config: Config
     storage: Storage
-    lifecycle: Lifecycle
+
+    @property
+    def lifecycle(self) -> Lifecycle:
+        """Signals of start and stop."""
 
     @property
     def resource_delegate(self) -> Callable[[Request], DelegateMatch | None]:
@@ -114,6 +123,10 @@ class Server(Protocol):
 
     def authorize(self, attributes: Attributes) -> tuple[Decision, str]:
         """Ask the authorizers in order; nobody's opinion is NO_OPINION, which means no."""
+
+    @property
+    def audited(self) -> bool:
+        """Whether any plugin implements ``apiserver_audit``: without one nobody needs to make events."""
 
     def audit(self, event: Mapping[str, Any]) -> None:
         """Hand an audit event to every ``apiserver_audit`` hook."""
