@@ -16,9 +16,9 @@ from apiserver import configure, flags
 from apiserver.api.settings import ConfigError
 from apiserver.api.suggest import nearest
 from apiserver.cli._options import Parser, table
-from apiserver.installed import STORAGE_GROUP, Driver, DriverError, Installed
+from apiserver.installed import DriverError, Installed
+from apiserver.inventory import hook_order, plugin_list
 from apiserver.manager import HOOK_PREFIX, PluginError, Plugins
-from apiserver.ordering import Plugin, place_of
 from apiserver.settings import CORE
 
 
@@ -45,26 +45,9 @@ def run(argv: Sequence[str]) -> int:
         rows = order(plugins, options.order)
         print(json.dumps(rows, indent=2) if options.json else _order_table(rows))
     else:
-        listed = [*(described(plugin, plugins) for plugin in plugins.plugins), *map(_driver, found.drivers.values())]
+        listed = plugin_list(plugins, found.drivers.values())
         print(json.dumps({"plugins": listed, "problems": []}, indent=2) if options.json else _plugins_table(listed))
     return 0
-
-
-def described(plugin: Plugin, plugins: Plugins) -> dict[str, Any]:
-    """Name, origin and hooks of one plugin; each hook with its number, None where the hook is not ordered."""
-    return {
-        "name": plugin.name,
-        "distribution": plugin.distribution,
-        "version": plugin.version,
-        "group": plugin.group,
-        "module": plugin.target,
-        "hooks": {
-            hook: impl.order.priority
-            for hook, impls in plugins.order.items()
-            for impl in impls
-            if impl.plugin is plugin
-        },
-    }
 
 
 def order(plugins: Plugins, hook: str) -> list[dict[str, Any]]:
@@ -75,23 +58,7 @@ def order(plugins: Plugins, hook: str) -> list[dict[str, Any]]:
     name = hook if hook.startswith(HOOK_PREFIX) else HOOK_PREFIX + hook
     if name not in plugins.hooks:
         raise ConfigError(f"--order: there is no hook {name!r}{nearest(name, plugins.hooks)}")
-    return [
-        {"priority": impl.order.priority, "plugin": impl.plugin.name, "distribution": impl.plugin.distribution,
-         "after": list(impl.order.after), "before": list(impl.order.before), "requires": list(impl.order.requires),
-         "place": place_of(impl.func)}
-        for impl in plugins.order.get(name, ())
-    ]  # fmt: skip
-
-
-def _driver(driver: Driver) -> dict[str, Any]:
-    return {
-        "name": driver.name,
-        "distribution": driver.distribution,
-        "version": driver.version,
-        "group": STORAGE_GROUP,
-        "module": driver.entry_point.value,
-        "hooks": {},
-    }
+    return hook_order(plugins, name)
 
 
 def _driver_problems(found: Installed) -> list[str]:
