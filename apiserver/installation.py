@@ -109,6 +109,7 @@ class Installation:
             admission=shared.admission,
             kinds=shared.kinds,
             authorize=shared.authorize,
+            server=shared.server,
             min_request_timeout=shared.min_request_timeout,
         )
         return make_endpoint(scope, verbs)

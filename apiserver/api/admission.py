@@ -17,6 +17,7 @@ from apiserver.api.request import Request
 
 if TYPE_CHECKING:
     from apiserver.api.resource import Resource
+    from apiserver.api.server import Server
 
 CREATE = "CREATE"
 UPDATE = "UPDATE"
@@ -30,7 +31,8 @@ class AdmissionRequest:
 
     ``operation`` is CREATE, UPDATE, DELETE or CONNECT. ``object`` is the new object (None for DELETE),
     ``old_object`` the stored one (None for CREATE); both in the version of the request. ``options`` are the
-    Create/Update/Delete options as sent. A plugin with other effects must look at ``dry_run``.
+    Create/Update/Delete options as sent. A plugin with other effects must look at ``dry_run``. ``server`` is where it
+    looks up other objects.
     """
 
     operation: str
@@ -45,6 +47,7 @@ class AdmissionRequest:
     dry_run: bool
     options: Mapping[str, Any]
     request: Request
+    server: Server
     definition: Resource | None = None
 
     def forbidden(self, why: str) -> Forbidden:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-
 from apiserver.api.admission import AdmissionRequest
 from apiserver.api.auth import Attributes, Decision
 from apiserver.api.encoded import EncodedObject
@@ -18,6 +17,7 @@ from apiserver.api.names import GroupVersionKind, GroupVersionResource
 from apiserver.api.request import Request
 from apiserver.api.resource import Resource
 from apiserver.api.rest import Context
+from apiserver.api.server import Server
 from apiserver.api.strategy import Strategy
 from apiserver.handlers.forms import Forms
 from apiserver.registry.admission import Admission
@@ -43,6 +43,7 @@ class Scope:
     admission: Admission
     kinds: Kinds
     authorize: Callable[[Attributes], tuple[Decision, str]]
+    server: Server
     min_request_timeout: float = 1800.0
 
     @cached_property
@@ -89,6 +90,7 @@ class Scope:
             dry_run=dry_run,
             options=options,
             request=request,
+            server=self.server,
             definition=self.resource,
         )
 

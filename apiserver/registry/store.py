@@ -75,6 +75,12 @@ class Store:
         """Where all reads go; shared by the resources of one prefix."""
         return self.feed.cache(self.prefix, self.codec, namespaced=self.resource.namespaced)
 
+    def with_strategy(self, strategy: Strategy) -> Store:
+        """The same objects under other rules, for subresources."""
+        other = copy.copy(self)
+        other.strategy = strategy
+        return other
+
     # -- reads ----------------------------------------------------------------
 
     def get(self, ctx: Context, name: str, options: GetOptions) -> EncodedObject:
@@ -411,8 +417,7 @@ class SubresourceStore:
     def __init__(self, parent: Store, strategy: Strategy) -> None:
         self.resource = parent.resource
         self.strategy = strategy
-        self._store = copy.copy(parent)
-        self._store.strategy = strategy
+        self._store = parent.with_strategy(strategy)
 
     def get(self, ctx: Context, name: str, options: GetOptions) -> EncodedObject:
         """The parent's object."""
