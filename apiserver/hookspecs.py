@@ -148,8 +148,6 @@ def apiserver_admit(request: AdmissionRequest) -> None:
 
     :param request: What is to be written, by whom.
     :raises ApiError: To refuse. The plugins after this one are not called.
-
-    Example: ``plugins/admission/namespace_lifecycle.py``.
     """
 
 

@@ -6,7 +6,7 @@ Takes the flags of `apiserver serve`. Nothing is opened or started.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, cast
 
 from apiserver import configure
@@ -17,10 +17,13 @@ from apiserver.server import Server, build
 
 
 class _NoStore:
-    """Stands for the store while nothing runs. Whoever asks it for something while a server is built has a mistake."""
+    """Stands for the store while nothing runs. A server that is being built may hold its methods, not call them."""
 
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"the store is not open yet, {name}() can be called after start")
+    def __getattr__(self, name: str) -> Callable[..., NoReturn]:
+        def call(*_args: Any, **_kwargs: Any) -> NoReturn:
+            raise RuntimeError(f"storage.{name}() was called while the server was built; do it in apiserver_started")
+
+        return call
 
 
 def run(argv: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ from tests.meta.generate import ROOT, builtin_plugins
 
 TYPED = "boolean|given|integer|mapping|number|seconds|source|strings|text"
 BY_NAME = re.compile(rf"\bconfig(?:\.(?:{TYPED}|get)\(|\[)\s*\"([a-z0-9-]+)\"")
-BY_ATTRIBUTE = re.compile(r"\bconfig\.([a-z][a-z0-9_]*)\b(?!\()")
+BY_ATTRIBUTE = re.compile(r"\b(?:self|server|setup)\.config\.([a-z][a-z0-9_]*)\b(?!\()")
 OWN = {name for name in dir(Config) if not name.startswith("_")}
 
 
