@@ -13,8 +13,9 @@ from apiserver.configure import settings_of
 from tests.meta.generate import ROOT, builtin_plugins
 
 TYPED = "boolean|given|integer|mapping|number|seconds|source|strings|text"
-BY_NAME = re.compile(rf"\bconfig(?:\.(?:{TYPED}|get)\(|\[)\s*\"([a-z0-9-]+)\"")
-BY_ATTRIBUTE = re.compile(r"\b(?:self|server|setup)\.config\.([a-z][a-z0-9_]*)\b(?!\()")
+OURS = r"\b(?:self|server|setup)\.config"
+BY_NAME = re.compile(rf"\bconfig\.(?:{TYPED})\(\"([a-z0-9-]+)\"|{OURS}(?:\.get\(|\[)\"([a-z0-9-]+)\"")
+BY_ATTRIBUTE = re.compile(rf"{OURS}\.([a-z][a-z0-9_]*)\b(?!\()")
 OWN = {name for name in dir(Config) if not name.startswith("_")}
 
 
@@ -32,7 +33,7 @@ def reads(path: Path) -> set[str]:
     """The settings that a module reads, as far as the text shows it."""
     text = path.read_text(encoding="utf-8")
     by_attribute = {name.replace("_", "-") for name in BY_ATTRIBUTE.findall(text) if name not in OWN}
-    return set(BY_NAME.findall(text)) | by_attribute
+    return {one or other for one, other in BY_NAME.findall(text)} | by_attribute
 
 
 def test_every_setting_that_is_read_is_declared(settings):
