@@ -4,7 +4,7 @@ Published definitions say names, types and merge rules; ``data/go_fields.json`` 
 can see all the same: which fields are encoded though empty, and the Go type names in decoding errors. One line per
 definition: ``field=PRESENCE[:TYPE] ...`` with o, p, r, n, z for omitempty, pointer, always, pointer that is always
 there, and left out when all zero (see :data:`apiserver.schema.types.Presence`); TYPE only where it is not what the
-definition implies.
+definition implies. ``data/openapi_fields.json`` adds the defaults and enumerations that the Go types declare.
 """
 
 from __future__ import annotations
@@ -62,11 +62,20 @@ def definition_name(group: str, version: str, kind: str) -> str:
     return f"{prefix}.{version}.{kind}"
 
 
+def _data(name: str) -> dict[str, Any]:
+    table: dict[str, Any] = orjson.loads(Path(__file__).with_name("data").joinpath(name).read_bytes())
+    return table
+
+
 @cache
 def _go_fields() -> dict[str, str]:
-    data = Path(__file__).with_name("data").joinpath("go_fields.json").read_bytes()
-    table: dict[str, str] = orjson.loads(data)
-    return table
+    return _data("go_fields.json")
+
+
+@cache
+def declared() -> dict[str, dict[str, dict[str, Any]]]:
+    """Definition -> field -> ``default`` and ``enum`` that the Go types declare."""
+    return _data("openapi_fields.json")
 
 
 def _facts(name: str) -> dict[str, tuple[str, str]]:
@@ -201,6 +210,7 @@ class Types:
 
     def _fields(self, name: str, schema: Mapping[str, Any]) -> dict[str, Field]:
         facts = _facts(name)
+        defaults = declared().get(name, {})
         required = schema.get("required", ())
         fields = {}
         for field, inner in schema.get("properties", {}).items():
@@ -215,6 +225,7 @@ class Types:
                 else (),
                 patch_merge_key=inner.get("x-kubernetes-patch-merge-key", ""),
                 required=field in required,
+                default=defaults.get(field, {}).get("default"),
             )
         return fields
 

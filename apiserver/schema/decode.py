@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
+
 from apiserver.schema import scalars
 from apiserver.schema.failures import DecodeError, MismatchError, Path, path_text
 from apiserver.schema.gotext import json_word, quote
@@ -53,7 +55,8 @@ def decode(value: Any, node: Node) -> Decoded:
     """Check ``value`` against ``node`` and normalise it in place.
 
     Unknown fields are dropped and reported (``unknown field "spec.foo"``), null means unset, quantities and times
-    become canonical, empty values vanish and always-present ones appear as Go encodes them.
+    become canonical, empty values vanish and always-present ones appear as Go encodes them. Defaults that the types
+    declare are set; what Go code sets beyond them is the strategies' part.
 
     :param value: a decoded JSON value; it belongs to this function from now on.
     :raises DecodeError: with the text of Go's decoder, when a value does not fit.
@@ -102,11 +105,7 @@ _ZEROS: Mapping[type, Any] = {
 
 
 def _zero_struct(node: Struct) -> dict[str, Any]:
-    return {
-        name: zero(member.node) if member.presence == "always" else None
-        for name, member in node.fields.items()
-        if member.presence in ("always", "null")
-    }
+    return {name: make() for name, member in node.fields.items() if (make := _when_missing(member))}
 
 
 def _list(node: Node) -> Decoder:
@@ -193,16 +192,24 @@ class _Table(dict[str, Entry | None]):
         return made
 
 
+def _when_missing(member: Field) -> Callable[[], Any] | None:
+    """What makes the value of a field that is not there: its default, else its zero value if it is always encoded."""
+    node, default = member.node, member.default
+    if default is not None and (default or member.presence != "omit"):
+        text = orjson.dumps(default)
+        # a default may lack defaults of its own
+        return lambda: decoder(node)(orjson.loads(text), None, [])
+    if member.presence == "always":
+        return lambda: zero(node)
+    return (lambda: None) if member.presence == "null" else None
+
+
 def _struct(node: Node) -> Decoder:  # noqa: C901 - the hot loop: in pieces it costs twice as much
     assert isinstance(node, Struct)
     go_name, go_type = node.go_name, node.go_type
     fields = node.fields
     table = _Table(fields)
-    always = tuple(
-        (name, member.node if member.presence == "always" else None)
-        for name, member in fields.items()
-        if member.presence in ("always", "null")
-    )
+    missing = tuple((name, make) for name, member in fields.items() if (make := _when_missing(member)))
     keep = node.preserve_unknown
 
     def read(value: Any, path: Path, unknown: list[Path]) -> Any:  # noqa: C901 - as above
@@ -236,9 +243,9 @@ def _struct(node: Node) -> Decoder:  # noqa: C901 - the hot loop: in pieces it c
             raise
         for key in drop:
             del value[key]
-        for name, missing in always:
+        for name, make in missing:
             if name not in value:
-                value[name] = None if missing is None else zero(missing)
+                value[name] = make()
         return value
 
     return read

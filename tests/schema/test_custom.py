@@ -57,6 +57,24 @@ def test_unknown_fields_are_dropped_and_null_means_unset(node):
     assert decoded.strict == ['unknown field "metadata.odd"', 'unknown field "spec.bad"', 'unknown field "top"']
 
 
+def test_defaults_of_the_schema_are_set_and_have_defaults_themselves():
+    schema = {
+        "properties": {
+            "spec": {
+                "type": "object",
+                "default": {},
+                "properties": {"size": {"type": "integer", "default": 3}, "tags": {"type": "array", "default": ["a"]}},
+            }
+        }
+    }
+    node = custom.kind(schema, builtin.types(), version="v1", name="Guest")
+    one, other = decode({}, node).object, decode({"spec": {"size": 0}}, node).object
+    assert one == {"metadata": {}, "spec": {"size": 3, "tags": ["a"]}}
+    assert other == {"metadata": {}, "spec": {"size": 0, "tags": ["a"]}}
+    one["spec"]["tags"].append("b")
+    assert decode({}, node).object["spec"]["tags"] == ["a"]
+
+
 def test_values_of_a_wrong_type_are_refused(node):
     with pytest.raises(DecodeError, match=r"cannot unmarshal string into Go struct field spec.spec.size of type int64"):
         decode({"spec": {"size": "big"}}, node)

@@ -146,11 +146,18 @@ def test_always_present_fields_appear_empty(types):
     assert event["involvedObject"] == {}
     assert event["source"] == {}
     service = decode({"spec": {"ports": [{"port": 80}]}}, types.kind("", "v1", "Service")).object
-    assert service == {
-        "metadata": {},
-        "spec": {"ports": [{"port": 80, "targetPort": 0}]},
-        "status": {"loadBalancer": {}},
-    }
+    ports = [{"port": 80, "protocol": "TCP", "targetPort": 0}]
+    assert service == {"metadata": {}, "spec": {"ports": ports}, "status": {"loadBalancer": {}}}
+
+
+def test_declared_defaults_are_set(types):
+    ports, probe = [{"containerPort": 1, "protocol": ""}], {"grpc": {"port": 1}}
+    pod = {"spec": {"containers": [{"name": "c", "ports": ports, "livenessProbe": probe}]}}
+    container = decode(pod, types.kind("", "v1", "Pod")).object["spec"]["containers"][0]
+    assert container["ports"] == [{"containerPort": 1, "protocol": "TCP"}]
+    assert container["livenessProbe"] == {"grpc": {"port": 1, "service": ""}}
+    controller = decode({"spec": {}}, types.kind("", "v1", "ReplicationController")).object
+    assert controller["spec"] == {"replicas": 1}
 
 
 def test_quantities_times_and_bytes_become_canonical(types):

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import orjson
 
 from apiserver.schema.builtin import META, Types, definition_name
+from apiserver.schema.builtin import declared as declared_fields
 from apiserver.schema.decode import zero
 from apiserver.schema.openapi.model import Served, custom_definition
 from apiserver.schema.types import Field, Struct
@@ -35,13 +34,6 @@ _TYPED_V2: Mapping[str, Mapping[str, Any]] = {
     _INT_OR_STRING: {"format": "int-or-string", "type": "string"},
 }
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
-
-
-@cache
-def _declared() -> dict[str, dict[str, dict[str, Any]]]:
-    data = Path(__file__).parents[1].joinpath("data/openapi_fields.json").read_bytes()
-    table: dict[str, dict[str, dict[str, Any]]] = orjson.loads(data)
-    return table
 
 
 def kind_definition(served: Served, kind: str, types: Types) -> str:
@@ -119,7 +111,7 @@ class Schemas:
         if properties:
             node = self._types.definition(name) if self._three else None
             fields = node.fields if isinstance(node, Struct) else {}
-            declared = _declared().get(name, {})
+            declared = declared_fields().get(name, {})
             has_kind = _GVKS in schema
             for field, inner in properties.items():
                 if has_kind and field in ("apiVersion", "kind"):
