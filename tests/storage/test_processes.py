@@ -32,7 +32,7 @@ class Store:
         process = subprocess.Popen(
             [sys.executable, str(PROGRAM), self.url, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        self._opened.callback(process.wait)
+        self._opened.callback(process.communicate)
         self._opened.callback(process.kill)
         return process
 

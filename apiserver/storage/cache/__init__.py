@@ -29,9 +29,9 @@ How to use it::
 
 A writer need tell nobody: a read with an unset resourceVersion asks the store for its revision and waits for that.
 
-``options.label_selector`` and ``options.field_selector`` are :class:`Selector`: ``matches(mapping) -> bool``,
-``equalities`` (pairs (key, value) that everything it matches has; may be empty; used for indexes), hashable and equal
-when they select the same (so that streams share frames). Field selectors are asked with ``object.fields``.
+``options.label_selector`` and ``options.field_selector`` are :class:`Selector`: ``matches(mapping) -> bool`` and
+``equalities``, pairs (key, value) that everything it matches has, for indexes. Field selectors are asked with
+``object.fields``. Watches share frames if they have the very same selectors (or none), so parsers should remember.
 
 A :class:`Codec` belongs to each resource: ``decode_stored(key, value, revision) -> EncodedObject`` makes of stored
 bytes what readers get, with metadata.resourceVersion, labels, fields, key.

@@ -8,6 +8,7 @@ COMPAT: Cacher.GetList, etcd3 store.GetList, storage.ShouldDelegateList.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from apiserver.api.encoded import EncodedObject
@@ -110,7 +111,7 @@ def _from_snapshot(cache: ResourceCache, page: Page, snapshot: Snapshot) -> List
         return page.result(items, revision, remaining > 0, remaining)
     candidates = cache.candidates(selection, objects)
     if candidates is not None and not limit:
-        return page.result([o for o in candidates if o.key >= start and selection.matches(o)], revision, False)
+        return page.result(list(selection.filter(o for o in candidates if o.key >= start)), revision, False)
     items, more = _selected(objects.iterate(start, end), selection, limit)
     if more:
         cache.keep(snapshot)
@@ -143,10 +144,6 @@ def _selected(objects: Iterator[EncodedObject], selection: Selection, limit: int
 
     COMPAT: the object that follows need not match: a token then leads to an empty last page.
     """
-    items: list[EncodedObject] = []
-    for obj in objects:
-        if selection.matches(obj):
-            items.append(obj)
-            if limit and len(items) == limit:
-                return items, next(objects, None) is not None
-    return items, False
+    matching = selection.filter(objects)
+    items = list(islice(matching, limit)) if limit else list(matching)
+    return items, bool(limit) and len(items) == limit and next(objects, None) is not None

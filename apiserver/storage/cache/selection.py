@@ -6,7 +6,7 @@ a range of keys and two selectors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from apiserver.api.encoded import EncodedObject
@@ -14,7 +14,7 @@ from apiserver.storage.cache.objects import prefix_end
 
 
 class Selector(Protocol):
-    """A label or a field selector. Hashable; equal to one that selects the same, as far as that is easy to tell."""
+    """A label or a field selector. Frames are shared between watches that have the very same one."""
 
     def matches(self, values: Mapping[str, str], /) -> bool:
         """Whether an object with these labels (or fields) is selected."""
@@ -72,6 +72,25 @@ class Selection:
         if self.label is not None and not self.label.matches(obj.labels):
             return False
         return self.field is None or self.field.matches(obj.fields)
+
+    def filter(self, objects: Iterable[EncodedObject]) -> Iterator[EncodedObject]:
+        """Those of ``objects`` that match, for many of them at once."""
+        if self.everything:
+            yield from objects
+            return
+        label, field = self.label, self.field
+        # Many objects share their labels, and then they are one mapping (kept, so that its identity stays its own).
+        verdicts: dict[int, tuple[bool, Mapping[str, str]]] = {}
+        for obj in objects:
+            if label is not None:
+                labels = obj.labels
+                verdict = verdicts.get(id(labels))
+                if verdict is None:
+                    verdict = verdicts[id(labels)] = (label.matches(labels), labels)
+                if not verdict[0]:
+                    continue
+            if field is None or field.matches(obj.fields):
+                yield obj
 
 
 def narrowed(scope: str, resource_prefix: str, namespaced: bool, field: Selector | None) -> str:

@@ -66,8 +66,11 @@ class CacheWatch(WatchStream):
         self.consumed = 0
         self.signalled = False
         self._source = source
-        # Watchers with equal keys get the same bytes for the same group.
-        self._memo = (source.key, selection.label, selection.field)
+        # Watchers with equal memos get the same bytes for the same group. Identity will do for the selectors: parsers
+        # give the same one for the same text, and hashing them would cost more than all the rest. (No selector of
+        # this group's watchers can have vanished and left its identity to one that came later: that one's watcher
+        # does not get the group.)
+        self._memo = (source.key, id(selection.label), id(selection.field))
         self._watchers = watchers
         self._freshness = freshness
         self._backlog: Sequence[EncodedObject] | Sequence[CacheEvent] = ()

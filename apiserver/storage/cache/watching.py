@@ -55,7 +55,7 @@ def _from_state(cache: ResourceCache, selection: Selection, options: ListOptions
         if objects is None:
             objects = state.objects.range(selection.start, selection.end)
         if not selection.everything:
-            objects = [obj for obj in objects if selection.matches(obj)]
+            objects = list(selection.filter(objects))
         stream.begin(objects, initial_end=bool(options.send_initial_events and options.allow_watch_bookmarks))
         return stream
     raise not_ready()

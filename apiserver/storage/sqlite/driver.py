@@ -92,7 +92,7 @@ class SqliteStorage:
         self._peers = Peers(self._database.path)
         self._feed = Feed(self._database, self._peers)
         self._writer = Writer(self._database, self._peers, self._feed.publish)
-        self._housekeeping = Housekeeping(self._database, self.delete)
+        self._housekeeping = Housekeeping(self._database, self._writer)
 
     def create(self, key: str, value: bytes, *, ttl: int | None = None) -> int:
         """Store a new key; returns its revision."""

@@ -149,6 +149,10 @@ class Feed:
                 logger.warning("can't read the log, trying again: %s", error)
                 if called:
                     time.sleep(_RETRY_SECONDS)
+            except Exception:
+                # A mistake of ours must not end this thread, and with it all watches, without a word.
+                logger.exception("can't read the log, trying again")
+                time.sleep(_RETRY_SECONDS)
 
 
 class SqliteWatch:

@@ -11,10 +11,10 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
 
 from apiserver.api.storage import RevisionMismatchError, StorageError
 from apiserver.storage.sqlite.database import SELECT_REVISION, Database, storage_errors
+from apiserver.storage.sqlite.writer import Write, Writer
 
 logger = logging.getLogger(__name__)
 
@@ -28,11 +28,11 @@ _SELECT_EXPIRED = "SELECT key, revision FROM current WHERE expires <= ? ORDER BY
 
 
 class Housekeeping:
-    """The thread. ``delete(key, expected_revision)`` is the driver's."""
+    """The thread."""
 
-    def __init__(self, database: Database, delete: Callable[[str, int], int]) -> None:
+    def __init__(self, database: Database, writer: Writer) -> None:
         self._database = database
-        self._delete = delete
+        self._writer = writer
         self._checkpointed = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sqlite-housekeeping", daemon=True)
@@ -47,17 +47,21 @@ class Housekeeping:
             except StorageError as error:
                 if not self._stop.is_set():
                     logger.warning("housekeeping failed, trying again: %s", error)
+            except Exception:
+                # A mistake of ours must not end this thread for good without a word.
+                logger.exception("housekeeping failed, trying again")
 
     def _sweep(self) -> None:
         """Delete what has expired, as ordinary deletions."""
         while not self._stop.is_set():
             with self._database.reading() as connection:
                 expired = connection.execute(_SELECT_EXPIRED, (time.time(), _SWEEP)).fetchall()
-            for key, revision in expired:
-                try:
-                    self._delete(key, revision)
-                except RevisionMismatchError as mismatch:
-                    logger.debug("%s", mismatch)
+            deletions = [Write(key, None, revision, None) for key, revision in expired]
+            self._writer.write_together(deletions)
+            for deletion in deletions:
+                # Another process was faster, or somebody has just renewed the key.
+                if deletion.error is not None and not isinstance(deletion.error, RevisionMismatchError):
+                    raise deletion.error
             if len(expired) < _SWEEP:
                 return
 

@@ -111,6 +111,21 @@ class Writer:
             raise write.error
         return write.revision
 
+    def write_together(self, writes: Sequence[Write]) -> None:
+        """Commit all of ``writes`` in as few transactions as can be; the outcome of each is in it.
+
+        :raises UnavailableError: the storage is closed.
+        """
+        if not writes:
+            return
+        leads = self._enqueue(writes)
+        for write in writes:
+            if not write.done and not leads:
+                self._wait(write)
+            leads = False
+            if write.leads and not write.done:
+                self._lead(write)
+
     def exclusively(self, statements: Callable[[sqlite3.Connection], None]) -> None:
         """Run ``statements`` in a transaction of their own, between two batches (compaction).
 
@@ -133,14 +148,18 @@ class Writer:
 
     def _queue(self, write: Write) -> None:
         """Stand in line; returns when the write is done or has to lead (it is then the first of the line)."""
+        if not self._enqueue((write,)):
+            self._wait(write)
+
+    def _enqueue(self, writes: Sequence[Write]) -> bool:
+        """Put ``writes`` at the end of the line; True if the first of them has to lead at once."""
         with self._mutex:
             if self._closed:
                 raise UnavailableError("sqlite: the storage is closed")
-            self._waiting.append(write)
-            leads = write.leads = not self._led
+            self._waiting.extend(writes)
+            leads = writes[0].leads = not self._led
             self._led = True
-        if not leads:
-            self._wait(write)
+            return leads
 
     def _wait(self, write: Write) -> None:
         """Sleep until ``write`` is done or has to lead."""

@@ -12,12 +12,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 
 import pytest
 
-from apiserver.api.storage import KeyExistsError, StorageError, UnavailableError
+from apiserver.api.storage import CompactedError, EventType, KeyExistsError, StorageError, UnavailableError
 from apiserver.storage.sqlite import SqliteStorage, open_storage, writer
 from apiserver.testing.storage_contract import PATIENCE, WatchReader
 
@@ -311,3 +312,30 @@ def test_closing_leaves_no_thread_and_no_open_file(path: Path) -> None:
     storage.close()
     assert threading.active_count() == before
     assert descriptors() == set()
+
+
+def test_many_expired_keys_go_in_few_transactions(storage: SqliteStorage) -> None:
+    reader = WatchReader(storage.watch("/", storage.current_revision()))
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: storage.create(f"/{number}", b"", ttl=1), range(600)))
+    reader.wait_for_events(1200)
+    assert list(storage.list("/").items) == []
+    deletions = [batch for batch in reader.batches if batch.events and batch.events[0].type is EventType.DELETE]
+    assert len(deletions) < 20
+    reader.stop()
+
+
+def test_a_watch_whose_feed_was_behind_a_compaction_says_so(storage: SqliteStorage, path: Path) -> None:
+    reader = WatchReader(storage.watch("/", storage.current_revision()))
+    storage.create("/a", b"")
+    reader.wait_for_events(1)
+    with contextlib.closing(SqliteStorage(path)) as other, storage._feed._lock:
+        revision = other.delete("/b", other.create("/b", b""))
+        other.compact(revision)
+    reader.wait_for_end()
+    assert isinstance(reader.error, CompactedError)
+    again = WatchReader(storage.watch("/", revision))
+    created = storage.create("/c", b"")
+    assert again.wait_for_events(1)[0].revision == created
+    again.stop()
+    reader.stop()
