@@ -153,3 +153,37 @@ def test_routes_are_those_that_the_flags_leave():
     rows = json.loads(apiserver("routes", "--json", "--disable-plugins=configmaps").stdout)
     assert rows
     assert not [row for row in rows if row["kind"] == "ConfigMap"]
+
+
+def test_a_start_command_of_kube_apiserver_is_understood(tmp_path: Path):
+    tokens = tmp_path / "tokens.csv"
+    tokens.write_text('secret,admin,admin,"system:masters"\n')
+    result = apiserver(
+        "settings",
+        "--etcd-servers=http://127.0.0.1:2379",
+        "--bind-address=127.0.0.1",
+        "--advertise-address=127.0.0.1",
+        "--secure-port=6443",
+        f"--cert-dir={tmp_path}/pki",
+        f"--token-auth-file={tokens}",
+        "--authorization-mode=Node,RBAC",
+        "--anonymous-auth=true",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-key-file={tmp_path}/sa.pub",
+        f"--service-account-signing-key-file={tmp_path}/sa.key",
+        "--service-cluster-ip-range=10.96.0.0/16",
+        "--service-node-port-range=30000-32767",
+        "--endpoint-reconciler-type=none",
+        "--runtime-config=api/all=true",
+        "--feature-gates=APIServerIdentity=true,StorageVersionAPI=true",
+        "--requestheader-allowed-names=front-proxy-client",
+        f"--requestheader-client-ca-file={tmp_path}/front.crt",
+        "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group",
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+        "--allow-privileged=true",
+        "--disable-admission-plugins=ServiceAccount",
+        "-v=0",
+    )
+    assert result.returncode == 0, result.stderr
+    assert "runtime-config" in result.stdout
