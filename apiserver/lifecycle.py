@@ -272,6 +272,6 @@ def _check_log() -> None:
     for handler in logging.getLogger().handlers:
         lock = handler.lock
         if lock is not None:
-            if not lock.acquire(timeout=LOG_STUCK):  # type: ignore[call-arg]  # typeshed has no timeout here
+            if not lock.acquire(timeout=LOG_STUCK):
                 raise RuntimeError("logging blocked")
             lock.release()
