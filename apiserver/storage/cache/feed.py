@@ -30,7 +30,6 @@ from apiserver.storage.cache.stream import CacheWatch
 log = logging.getLogger(__name__)
 
 _EXPIRE_SECONDS = 15.0
-_PAUSES = (0.02, 0.1, 0.25, 0.5, 1.0)
 
 
 class Feed:
@@ -119,9 +118,10 @@ class Feed:
             except Exception:
                 log.exception("the watch cache failed and begins anew")
                 self._begin_anew("internal error")
-            pause = _PAUSES[min(self._failures, len(_PAUSES) - 1)]
-            self._failures += 1
-            self._stopping.wait(pause)
+            # The first time at once; then 0.05 s, 0.1 s ... until a watch brings something.
+            pause = 0.025 * 2**self._failures if self._failures else 0.0
+            self._failures = min(self._failures + 1, 16)
+            self._stopping.wait(min(pause, self._settings.retry_seconds))
 
     def _follow(self) -> None:
         if not self._started.is_set():

@@ -46,6 +46,7 @@ class Freshness:
     def reset(self, revision: int) -> None:
         """The store has begun anew, at ``revision``, which may be a lower one."""
         self.revision = revision
+        self.advance(revision)
 
     def wait(self, revision: int, timeout: float = FRESH_TIMEOUT) -> None:
         """Return when ``revision`` has been seen.

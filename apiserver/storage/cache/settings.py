@@ -20,6 +20,7 @@ class CacheSettings:
     :param queued_events: how many events may wait for one consumer before its stream ends.
     :param fresh_timeout: seconds that a read waits for the revision it needs.
     :param load_timeout: seconds that a read waits while another one loads the resource.
+    :param retry_seconds: the longest pause before the store's watch is opened again.
     :param page: objects that are read from the store at once.
     :param snapshots: how many states of a resource are kept for the next pages of lists.
     """
@@ -31,5 +32,6 @@ class CacheSettings:
     queued_events: int = QUEUED
     fresh_timeout: float = FRESH_TIMEOUT
     load_timeout: float = 3.0
+    retry_seconds: float = 1.0
     page: int = 500
     snapshots: int = 32
