@@ -57,16 +57,17 @@ class ScaleStorage:
     ) -> tuple[EncodedObject, bool]:
         """Change the number of replicas. :raises NotFound: / :raises Conflict: / :raises Invalid:"""
 
-        def change(old: Object | None, _encoded: EncodedObject | None) -> Object:
-            if old is None:
+        def change(_old: Object | None, stored: EncodedObject | None) -> Object:
+            if stored is None:
                 raise AssertionError("an update without a create is never asked for a missing object")
-            before = self._scale(old)
+            obj = stored.decode()
+            before = self._scale(obj)
             scale = transform(before, EncodedObject.of(before))
-            self._check(scale, old, name)
-            old["spec"]["replicas"] = value_at(scale, "spec", "replicas") or 0
+            self._check(scale, obj, name)
+            obj["spec"]["replicas"] = value_at(scale, "spec", "replicas") or 0
             # COMPAT: without a version in the body the change is unconditional
-            old["metadata"]["resourceVersion"] = scale["metadata"].get("resourceVersion") or ""
-            return old
+            obj["metadata"]["resourceVersion"] = scale["metadata"].get("resourceVersion") or ""
+            return obj
 
         def validate_scale(new: Object, old: Object | None) -> None:
             validate(self._scale(new), self._scale(old) if old else None)

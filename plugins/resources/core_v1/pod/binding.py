@@ -58,7 +58,7 @@ class PodBinding:
             raise UnknownError(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
         validate(obj, None)
         store = self._server.store(PODS).with_strategy(self._strategy)
-        store.update(ctx, name, lambda old, _encoded: bound(old, obj), options, lambda _obj, _old: None)
+        store.update(ctx, name, lambda _old, stored: bound(stored, obj), options, lambda _obj, _old: None)
         return EncodedObject.of(SUCCESS)
 
 
@@ -87,13 +87,14 @@ def binding_errors(binding: dict[str, Any]) -> list[FieldError]:
     return errors
 
 
-def bound(pod: dict[str, Any] | None, binding: dict[str, Any]) -> dict[str, Any]:
+def bound(stored: EncodedObject | None, binding: dict[str, Any]) -> dict[str, Any]:
     """The pod with its node, and with the labels and annotations of the Binding.
 
     :raises Conflict: it can't be bound. COMPAT: setPodNodeAndMetadata
     """
-    if pod is None:
+    if stored is None:
         raise AssertionError("an update without a create is never asked for a missing object")
+    pod = stored.decode()
     meta, given = pod["metadata"], binding.get("metadata") or {}
     refusal = _refusal(pod, given)
     if refusal is not None:

@@ -79,7 +79,7 @@ class AddressPool:
 
     def _search(self, namespace: str, name: str, dry_run: bool) -> str:
         """When luck fails: try what the cache thinks is free, the upper band first."""
-        used = {held.decode()["metadata"]["name"] for held in self._server.lister(ADDRESSES).list()}
+        used = {held.name for held in self._server.lister(ADDRESSES).list()}
         order = [*range(self._static, self._count), *range(self._static)] if self._count < 1 << 20 else []
         for offset in order:
             ip = self._at(offset)
