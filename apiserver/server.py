@@ -33,6 +33,7 @@ from apiserver.registry.admission import Admission
 from apiserver.registry.kinds import Kinds
 from apiserver.router import ResourceDelegate, make_app
 from apiserver.storage.cache.feed import Feed
+from apiserver.storage.cache.lister import CacheLister
 from apiserver.storage.compaction import Compactor
 
 SYSTEM_USER = User("system:apiserver", groups=(MASTERS, "system:authenticated"))
@@ -167,8 +168,7 @@ class Server:
 
     def lister(self, resource: GroupResource) -> Lister:
         """Read access from the watch cache."""
-        lister: Lister = self.store(resource).cache.lister()
-        return lister
+        return CacheLister(self.store(resource).cache)
 
     def system_context(self, namespace: str = "") -> Context:
         """A context for calls made by the server itself."""
