@@ -102,10 +102,11 @@ class Lifecycle:
         with self._lock:
             self._started = True
             waiting, self._waiting = self._waiting, []
+            loops = tuple(self._loops)
         self._run_hook(STARTING, self._start_plugins)
         for name, run in waiting:
             self._run_hook(name, run)
-        for loop in self._loops:
+        for loop in loops:
             loop.start()
 
     def _start_plugins(self) -> None:

@@ -26,6 +26,11 @@ def max_length(limit: int) -> str:
     return f"must be no more than {limit} characters"
 
 
+def max_bytes(limit: int) -> str:
+    """COMPAT: content.MaxLenError, for label keys and values."""
+    return f"must be no more than {limit} bytes"
+
+
 def _regex(message: str, pattern: str, *examples: str) -> str:
     """COMPAT: RegexError."""
     text = " or ".join(f"'{e}', " for e in examples)
@@ -117,7 +122,7 @@ def qualified_name(name: str) -> list[str]:
     parts = name.split("/")
     if len(parts) > 2:
         return [
-            f"a qualified name {_QUALIFIED_TEXT} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            f"a valid label key {_QUALIFIED_TEXT} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         ]
     if len(parts) == 2:
         prefix, name = parts
@@ -127,8 +132,8 @@ def qualified_name(name: str) -> list[str]:
             problems += [f"prefix part {p}" for p in dns_subdomain(prefix)]
     if not name:
         problems.append("name part must be non-empty")
-    elif len(name) > 63:
-        problems.append(f"name part {max_length(63)}")
+    elif len(name.encode()) > 63:
+        problems.append(f"name part {max_bytes(63)}")
     if not _QUALIFIED_RE.fullmatch(name):
         problems.append(f"name part {_QUALIFIED_TEXT}")
     return problems
@@ -136,7 +141,7 @@ def qualified_name(name: str) -> list[str]:
 
 def label_value(value: str) -> list[str]:
     """COMPAT: IsValidLabelValue."""
-    problems = [max_length(63)] if len(value) > 63 else []
+    problems = [max_bytes(63)] if len(value.encode()) > 63 else []
     return problems if _LABEL_VALUE_RE.fullmatch(value) else [*problems, _LABEL_VALUE_TEXT]
 
 

@@ -65,6 +65,8 @@ def list_options(query: Query, resource: Resource, *, watch: bool = False, name:
     errors = check_list_options(version, match, token, send_initial, watch)
     if errors:
         raise Invalid(GroupKind(META, "ListOptions"), "", errors)
+    if token and not watch and version not in ("", "0"):
+        raise BadRequest("specifying resource version is not allowed when using continue")
     fields_text = first(query, "fieldSelector")
     if name:
         fields_text = f"metadata.name={name}" + (f",{fields_text}" if fields_text else "")

@@ -16,7 +16,6 @@ import orjson
 
 from apiserver.api.encoded import EncodedObject
 from apiserver.api.errors import BadRequest, Conflict, NotFound, UnsupportedMediaType
-from apiserver.api.names import GroupVersion
 from apiserver.api.request import Request
 from apiserver.api.rest import Validator, WriteOptions
 from apiserver.handlers import body as bodies
@@ -116,6 +115,7 @@ class Patch:
         :raises Invalid: a value has the wrong type, or (Strict) fields are not known.
         """
         shown = self.shown(patched)
+        self._check_kind(patched, shown)
         try:
             decoded = schema_decode.decode(patched, self.scope.type)
         except schema_decode.DecodeError as ex:
@@ -125,6 +125,17 @@ class Patch:
         kind = self.scope.kind
         decoded.object["kind"], decoded.object["apiVersion"] = kind.kind, str(kind.group_version)
         return bodies.finish(self.request, self.scope, decoded, self.options.field_validation)
+
+    def _check_kind(self, patched: Any, shown: Callable[[], str]) -> None:
+        """:raises Invalid: the patch made another kind of the object."""
+        kind = self.scope.kind
+        given_kind, given_version = patched.get("kind"), patched.get("apiVersion")
+        if given_kind == kind.kind and given_version == str(kind.group_version):
+            return
+        if not isinstance(given_kind, str) or not isinstance(given_version, str) or not given_kind or not given_version:
+            return
+        given = (*schema_body.split_version(given_version), given_kind)
+        raise results.refuse_result(shown(), schema_body.unconvertible(given, kind, self.scope.kinds.registered))
 
     def shown(self, patched: Any) -> Callable[[], str]:
         """What an error shows: the patched document. Taken before decoding changes it, written only when needed."""
@@ -209,7 +220,7 @@ class Apply(Patch):
             intent,
             manager=options.field_manager,
             force=bool(options.force),
-            api_version=str(GroupVersion(scope.kind.group, scope.kind.version)),
+            gvk=scope.kind,
             subresource=scope.subresource,
             now=metadata.now(),
             type=scope.type,

@@ -57,23 +57,23 @@ def check_preconditions(kind: GroupKind, obj: Object, options: DeleteOptions) ->
 def begin_grace(strategy: Strategy, ctx: Context, obj: Object, options: DeleteOptions) -> tuple[Grace, int]:
     """Set or shorten the grace of ``obj``, in place; returns the state and the seconds that are left to wait."""
     metadata = obj["metadata"]
+    asked = options.grace_period_seconds
+    if asked is not None and asked < 0:
+        # COMPAT: a negative grace counts as one second
+        asked = 1
+        options = replace(options, grace_period_seconds=asked)
+    seconds = strategy.grace_period(ctx, obj, options)
+    if seconds is None:
+        return Grace.NONE, 0
     if metadata.get("deletionTimestamp"):
         running = metadata.get("deletionGracePeriodSeconds")
         if running is None:
             return Grace.NONE, 0
-        if options.grace_period_seconds is None or strategy.grace_period(ctx, obj, options) is None:
-            return Grace.PENDING, running
-        asked = _not_negative(options.grace_period_seconds)
-        if asked >= running:
+        if asked is None or asked >= running:
             return Grace.PENDING, running
         metadata["deletionTimestamp"] = _moved(metadata["deletionTimestamp"], asked - running)
         metadata["deletionGracePeriodSeconds"] = asked
         return Grace.BEGUN, asked
-    if options.grace_period_seconds is not None and options.grace_period_seconds < 0:
-        options = replace(options, grace_period_seconds=1)
-    seconds = strategy.grace_period(ctx, obj, options)
-    if seconds is None:
-        return Grace.NONE, 0
     metadata["deletionTimestamp"] = _moved(None, seconds)
     metadata["deletionGracePeriodSeconds"] = seconds
     _count_generation(metadata)
@@ -119,11 +119,6 @@ def _policy(strategy: Strategy, finalizers: list[str], options: DeleteOptions) -
     if FOREGROUND in finalizers:
         return "Foreground"
     return strategy.default_propagation or "Background"
-
-
-def _not_negative(seconds: int) -> int:
-    # COMPAT: a negative grace counts as one second
-    return seconds if seconds >= 0 else 1
 
 
 def _count_generation(metadata: dict[str, Any]) -> None:

@@ -15,11 +15,13 @@ from typing import Any
 
 from apiserver.api import validation
 from apiserver.api.fields import FieldError, Path
+from apiserver.api.names import GroupVersion, GroupVersionKind
 
 Metadata = dict[str, Any]
 
 ANNOTATIONS_LIMIT = 256 * 1024
 GC_FINALIZERS = ("orphan", "foregroundDeletion")
+STANDARD_FINALIZERS = (*GC_FINALIZERS, "kubernetes")
 _META = Path("metadata")
 _IMMUTABLE_TEXT = "field is immutable"
 _NOT_AN_OWNER = {("", "v1", "Event")}
@@ -152,55 +154,51 @@ def validate_annotations(annotations: dict[str, str], path: Path) -> list[FieldE
 
 def _validate_owners(owners: list[dict[str, Any]], path: Path) -> list[FieldError]:
     """COMPAT: ValidateOwnerReferences."""
+    # COMPAT: upstream's paths name the list, not the item
     errors = []
     controllers: list[str] = []
-    for i, owner in enumerate(owners):
-        at = path / i
-        version, kind = owner.get("apiVersion", ""), owner.get("kind", "")
-        if not version.rpartition("/")[2]:
-            errors.append(FieldError.invalid(at / "apiVersion", version, "version must not be empty"))
-        if not kind:
-            errors.append(FieldError.invalid(at / "kind", kind, "must not be empty"))
-        if not owner.get("name"):
-            errors.append(FieldError.invalid(at / "name", owner.get("name", ""), "must not be empty"))
-        if not owner.get("uid"):
-            errors.append(FieldError.invalid(at / "uid", owner.get("uid", ""), "must not be empty"))
-        group, _, version = version.rpartition("/")
+    for owner in owners:
+        group, version = _parsed(owner.get("apiVersion", ""))
+        kind = owner.get("kind", "")
+        if not version:
+            text = "version must not be empty"
+            errors.append(FieldError.invalid(path / "apiVersion", owner.get("apiVersion", ""), text))
+        errors += [
+            FieldError.invalid(path / field, "", "must not be empty")
+            for field in ("kind", "name", "uid")
+            if not owner.get(field)
+        ]
         if (group, version, kind) in _NOT_AN_OWNER:
-            text = f"{group + '/' if group else '/'}{version}, Kind={kind} is disallowed from being an owner"
-            errors.append(FieldError.invalid(at, owner, text))
+            text = f"{GroupVersionKind(group, version, kind)} is disallowed from being an owner"
+            errors.append(FieldError.invalid(path, owner, text))
         if owner.get("controller"):
-            controllers.append(owner.get("name", ""))
+            controllers.append(f"{kind}/{owner.get('name', '')}")
             if len(controllers) == 2:
                 text = (
-                    "Only one reference can have Controller set to true. Found \"true\" in references for "
+                    'Only one reference can have Controller set to true. Found "true" in references for '
                     f"{controllers[0]} and {controllers[1]}"
                 )
                 errors.append(FieldError.invalid(path, owners, text))
     return errors
 
 
+def _parsed(api_version: str) -> tuple[str, str]:
+    try:
+        return GroupVersion.parse(api_version)
+    except ValueError:
+        return "", ""
+
+
 def _validate_finalizers(finalizers: list[str], path: Path) -> list[FieldError]:
     """COMPAT: ValidateFinalizers."""
     errors = []
     for i, finalizer in enumerate(finalizers):
-        errors += validate_finalizer_name(finalizer, path / i)
+        errors += [FieldError.invalid(path, finalizer, p) for p in validation.qualified_name(finalizer)]
+        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+            text = "name is neither a standard finalizer name nor is it fully qualified"
+            errors.append(FieldError.invalid(path / i, finalizer, text))
     if all(f in finalizers for f in GC_FINALIZERS):
         errors.append(
             FieldError.invalid(path, finalizers, f"finalizer {GC_FINALIZERS[0]} and {GC_FINALIZERS[1]} cannot be both set")
-        )
-    return errors
-
-
-def validate_finalizer_name(finalizer: str, path: Path) -> list[FieldError]:
-    """COMPAT: ValidateFinalizerName and core's: a bare word must be a known one."""
-    errors = [FieldError.invalid(path, finalizer, p) for p in validation.qualified_name(finalizer)]
-    if not errors and "/" not in finalizer and finalizer not in (*GC_FINALIZERS, "kubernetes"):
-        errors.append(
-            FieldError.invalid(
-                path,
-                finalizer,
-                "name is neither a standard finalizer name nor is it fully qualified",
-            )
         )
     return errors

@@ -339,7 +339,6 @@ class Store:
         if dry_run:
             return self.codec.encoded(obj, current.revision, current.key)
         revision = self.storage.delete(current.key, current.revision)
-        self.feed.note_write(revision)
         self.strategy.after_delete(ctx, obj)
         return self.codec.encoded(obj, revision, current.key)
 
@@ -376,7 +375,6 @@ class Store:
         return self.codec.decode_stored(key, kv.value, kv.mod_revision) if kv else None
 
     def _written(self, obj: Object, revision: int, key: str) -> EncodedObject:
-        self.feed.note_write(revision)
         return self.codec.encoded(obj, revision, key)
 
     def _fitting(self, obj: Object, write: Callable[[bytes], int]) -> int:
@@ -398,7 +396,10 @@ def before_update(strategy: Strategy, ctx: Context, obj: Object, old: Object) ->
     meta, old_meta = obj["metadata"], old["metadata"]
     _restore(meta, old_meta, "generation")
     strategy.prepare_for_update(ctx, obj, old)
-    for field in ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
+    _restore(meta, old_meta, "creationTimestamp")
+    if "deletionTimestamp" in old_meta:
+        meta["deletionTimestamp"] = old_meta["deletionTimestamp"]
+    for field in ("uid", "deletionGracePeriodSeconds"):
         if not meta.get(field) and field in old_meta:
             meta[field] = old_meta[field]
     meta.pop("selfLink", None)

@@ -154,18 +154,25 @@ def decode_object(
 
 def _wrong_kind(given: tuple[str, str, str], wanted: tuple[str, str, str], registered: Registered) -> str:
     group, version, kind = given
-    api_version = f"{group}/{version}" if group else version
-    head = f"{kind} in version {quote(version)} cannot be handled as a {wanted[2]}: "
-    if not registered(*given):
-        return (
-            f"{head}no kind {quote(kind)} is registered for version {quote(api_version)} "
-            'in scheme "pkg/api/legacyscheme/scheme.go:30"'
-        )
-    if kind == wanted[2] and (group == wanted[0] or kind == "Event"):
+    if kind == wanted[2] and registered(*given) and (group == wanted[0] or kind == "Event"):
+        api_version = f"{group}/{version}" if group else version
         expected = f"{wanted[0]}/{wanted[1]}" if wanted[0] else wanted[1]
         return f"the API version in the data ({api_version}) does not match the expected API version ({expected})"
-    target = f"{internal_name(wanted[0])}.{wanted[2]}"
-    return f"{head}converting ({version}.{kind}) to ({target}): unknown conversion"
+    return f"{kind} in version {quote(version)} cannot be handled as a {wanted[2]}: " + unconvertible(
+        given, wanted, registered
+    )
+
+
+def unconvertible(given: tuple[str, str, str], wanted: tuple[str, str, str], registered: Registered) -> str:
+    """Why an object of kind ``given`` (group, version, kind) can't become one of ``wanted``."""
+    group, version, kind = given
+    api_version = f"{group}/{version}" if group else version
+    if not registered(*given):
+        return (
+            f"no kind {quote(kind)} is registered for version {quote(api_version)} "
+            'in scheme "pkg/api/legacyscheme/scheme.go:30"'
+        )
+    return f"converting ({version}.{kind}) to ({internal_name(wanted[0])}.{wanted[2]}): unknown conversion"
 
 
 def decode_body(body: Body, node: Node) -> Decoded:
@@ -195,14 +202,15 @@ def _in_order(duplicates: gojson.Duplicates, unknown: list[str], node: Node) -> 
 
     COMPAT: nothing is reported inside an unknown field or inside free-form JSON.
     """
-    missing = {message[len('unknown field "') : -1] for message in unknown}
-    found = [(duplicates.positions.get(path, 0), f"unknown field {quote(path)}") for path in missing]
-    for position, path in duplicates.found:
+    missing = {message: message[len('unknown field "') : -1] for message in unknown}
+    places = duplicates.places(set(missing.values())) if missing else {}
+    found = [(places.get(path, 0), message) for message, path in missing.items()]
+    for path, place in duplicates.paths().items():
         text = path_text(path)
-        inside = any(text == other or text.startswith((f"{other}.", f"{other}[")) for other in missing)
+        inside = any(text == other or text.startswith((f"{other}.", f"{other}[")) for other in places)
         if not inside and not _free_form(path, node):
-            found.append((position, f"duplicate field {quote(text)}"))
-    return list(dict.fromkeys(message for _, message in sorted(found)))[:MAX_STRICT_ERRORS]
+            found.append((place, f"duplicate field {quote(text)}"))
+    return [message for _, message in sorted(found)][:MAX_STRICT_ERRORS]
 
 
 def _free_form(path: Any, node: Node) -> bool:
