@@ -10,10 +10,23 @@ ownership sees them), ``entries`` (the list in the object), ``filters`` (what an
 
 from __future__ import annotations
 
+from apiserver.registry.managedfields.apply import apply
+from apiserver.registry.managedfields.conflicts import ApplyConflict
 from apiserver.registry.managedfields.filters import ANY, Except, FieldFilter, Only
-from apiserver.registry.managedfields.update import Convert, record_update
+from apiserver.registry.managedfields.update import record_update
+from apiserver.registry.managedfields.versions import Convert
 
-__all__ = ["ANY", "Convert", "Except", "FieldFilter", "Only", "default_manager", "record_update"]
+__all__ = [
+    "ANY",
+    "ApplyConflict",
+    "Convert",
+    "Except",
+    "FieldFilter",
+    "Only",
+    "apply",
+    "default_manager",
+    "record_update",
+]
 
 MAX_MANAGER_BYTES = 128
 

@@ -9,7 +9,6 @@ COMPAT: k8s.io/apimachinery/pkg/util/managedfields/internal managedfields.go, ca
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from apiserver.registry.managedfields import elements
@@ -199,14 +198,3 @@ def cap(managers: Managers) -> Managers:
         result[bucket] = Entry(entry.api_version, merged, entry.time)
         surplus -= 1
     return result
-
-
-def times_kept(live: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]]) -> list[dict[str, Any]] | None:
-    """The live entries if the new ones differ from them in times only, else None."""
-    old, fresh = list(live), list(new)
-    if len(old) != len(fresh):
-        return None
-    for left, right in zip(old, fresh, strict=True):
-        if left is not right and {**left, "time": None} != {**right, "time": None}:
-            return None
-    return old

@@ -17,13 +17,6 @@ from apiserver.registry.managedfields import elements
 from apiserver.registry.managedfields.fieldset import MEMBER, Fields
 from apiserver.schema import types
 
-KEY_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "io.k8s.api.core.v1.ContainerPort": {"protocol": "TCP"},
-    "io.k8s.api.core.v1.ServicePort": {"protocol": "TCP"},
-    "io.k8s.api.core.v1.LocalObjectReference": {"name": ""},
-}
-"""Defaults of key fields of list items, by the item's definition; the published definitions leave them out."""
-
 _ABSENT: Final = object()
 _NOTHING: Final[frozenset[str]] = frozenset()
 _MAX_PLANS: Final = 256
@@ -61,9 +54,10 @@ class Record(Shape):
     """An object with declared fields, a map, or both.
 
     ``fields``: name -> (path element, shape). ``element`` is the shape of undeclared entries, if ``open``.
+    ``agreed`` are hashes of sets of fields that are known to agree with the type (a kind's only).
     """
 
-    __slots__ = ("_plans", "_resolve", "_table", "_zero", "element", "open")
+    __slots__ = ("_plans", "_resolve", "_table", "_zero", "agreed", "element", "open")
 
     def __init__(
         self, resolve: Callable[[], dict[str, tuple[str, Shape | None]]], element: Shape | None, is_open: bool
@@ -72,6 +66,7 @@ class Record(Shape):
         self._table: dict[str, tuple[str, Shape | None]] | None = None
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._zero: dict[str, Any] | None = None
+        self.agreed: set[int] = set()
         self.element = element
         self.open = is_open
 
@@ -228,19 +223,19 @@ class Free(Shape):
     __slots__ = ()
 
     def added(self, value: Any) -> Fields:
-        return _FREE_MAP.added(value) if isinstance(value, dict) else MEMBER
+        return FREE_MAP.added(value) if isinstance(value, dict) else MEMBER
 
     def compare(self, old: Any, new: Any) -> Changes:
         if isinstance(old, dict) and isinstance(new, dict):
-            return _FREE_MAP.compare(old, new)
-        below = _FREE_MAP.added(new) if isinstance(new, dict) else MEMBER
-        gone = _FREE_MAP.added(old) if isinstance(old, dict) else MEMBER
+            return FREE_MAP.compare(old, new)
+        below = FREE_MAP.added(new) if isinstance(new, dict) else MEMBER
+        gone = FREE_MAP.added(old) if isinstance(old, dict) else MEMBER
         # COMPAT: the walks over both kinds find the place itself modified and the parts of either added or removed.
         return (below, {label: node for label, node in gone.items() if label != "."} or None)
 
 
 FREE: Final = Free()
-_FREE_MAP: Final = Record(dict, FREE, True)
+FREE_MAP: Final = Record(dict, FREE, True)
 
 
 def index(shape: Keyed | Values, items: list[Any]) -> dict[str, list[Any]]:
@@ -328,9 +323,22 @@ def _entries(struct: types.Struct) -> dict[str, tuple[str, Shape | None]]:
 
 
 def _key_defaults(node: types.List) -> Mapping[str, Any]:
+    """Values of key fields that an item may leave out.
+
+    COMPAT: the schema of the server gives fields that are always encoded their zero value as default
+    """
     item = node.item
-    if not isinstance(item, types.Struct):
-        return {}
-    declared = {name: item.fields[name].default for name in node.map_keys if name in item.fields}
-    known = KEY_DEFAULTS.get(item.name, {})
-    return {**known, **{name: value for name, value in declared.items() if value is not None}}
+    fields = item.fields if isinstance(item, types.Struct) else {}
+    defaults = {}
+    for name in node.map_keys:
+        field = fields.get(name)
+        if field is None:
+            continue
+        if field.default is not None:
+            defaults[name] = field.default
+        elif field.presence == "always" and type(field.node) in _ZEROS:
+            defaults[name] = _ZEROS[type(field.node)]
+    return defaults
+
+
+_ZEROS: Mapping[type, Any] = {types.String: "", types.Integer: 0, types.Number: 0, types.Boolean: False}

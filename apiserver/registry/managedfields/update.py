@@ -8,23 +8,19 @@ COMPAT: managedfields FieldManager.Update, merge.Updater.Update, stripMetaManage
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
-from apiserver.registry.managedfields import entries, shapes
+import orjson
+
+from apiserver.registry.managedfields import entries, shapes, typed
 from apiserver.registry.managedfields.entries import UPDATE, Entry, Identity, Managers
 from apiserver.registry.managedfields.fieldset import Fields, difference, union
 from apiserver.registry.managedfields.filters import Everything, FieldFilter
+from apiserver.registry.managedfields.versions import Convert, Versions, record_of
 from apiserver.schema.decode import zero
 from apiserver.schema.types import Struct
 
 Object = dict[str, Any]
-
-Convert = Callable[[Object, str], tuple[Object, Struct] | None]
-"""An object in another apiVersion of its kind, with its type; None if there is no such version (any more).
-
-The object handed in stays as it is.
-"""
 
 _TOP_SKIPPED: Final = frozenset(("apiVersion", "kind", "metadata"))
 _METADATA_SKIPPED: Final = frozenset(
@@ -35,7 +31,8 @@ _METADATA_SKIPPED: Final = frozenset(
 )
 """Fields that nobody owns. COMPAT: stripMetaManager"""
 
-_EVERYTHING: Final = Everything()
+EVERYTHING: Final = Everything()
+_MAX_AGREED: Final = 16384
 
 
 def record_update(
@@ -47,7 +44,7 @@ def record_update(
     now: str,
     type: Struct,  # noqa: A002 - the word of the domain
     subresource: str = "",
-    fields: FieldFilter = _EVERYTHING,
+    fields: FieldFilter = EVERYTHING,
     convert: Convert | None = None,
 ) -> None:
     """Set ``new["metadata"]["managedFields"]`` to who owns what after this write.
@@ -67,24 +64,23 @@ def record_update(
     if not managers and live is not None:
         # COMPAT: skipNonAppliedManager: an object without owners gets them with the first apply.
         return
-    taken, removed = compare(live, new, type, fields)
-    owner = entries.identity(manager, UPDATE, api_version, subresource)
-    managers = _moved(managers, taken, removed, _Versions(live, new, api_version, convert))
-    if taken:
+    versions = Versions(api_version, type, convert)
+    changes = Changes(live, new, versions, fields)
+    managers = moved(reconciled(managers, live, versions), changes)
+    if changes.taken:
+        owner = entries.identity(manager, UPDATE, api_version, subresource)
         previous = managers.get(owner)
-        managers[owner] = Entry(api_version, union(previous.fields, taken) if previous else taken, now)
+        owned = union(previous.fields, changes.taken) if previous else changes.taken
+        managers[owner] = Entry(api_version, owned, now)
     entries.write(metadata, entries.cap(managers))
 
 
-def compare(
-    live: Object | None, new: Object, type_: Struct, fields: FieldFilter = _EVERYTHING
-) -> tuple[Fields, Fields]:
+def compare(live: Object | None, new: Object, type_: Struct, fields: FieldFilter = EVERYTHING) -> tuple[Fields, Fields]:
     """What ``new`` adds or changes, and what it removes, apart from the fields that nobody owns.
 
     :param live: None for an object that did not exist: Go's empty object, which has the structs that are always there.
     """
-    shape = shapes.of(type_)
-    assert isinstance(shape, shapes.Record)  # the type of a kind is a struct that is not atomic
+    shape = record_of(type_)
     old = live if live is not None else shape.zero(lambda: zero(type_))
     taken, removed = shape.compare_entries(old, new, _TOP_SKIPPED | fields.skipped if fields.skipped else _TOP_SKIPPED)
     meta_shape = shape.entry("metadata")[1]
@@ -101,6 +97,32 @@ def _with_metadata(node: Fields | None, metadata: Fields | None) -> Fields | Non
     if not metadata:
         return node
     return dict(sorted({"f:metadata": metadata, **(node or {})}.items()))
+
+
+def reconciled(managers: Managers, live: Object | None, versions: Versions) -> Managers:
+    """The owners, with what has become atomic since they wrote owned as a whole.
+
+    COMPAT: reconcileManagedFieldsWithSchemaChanges
+    """
+    result: Managers = {}
+    for owner, entry in managers.items():
+        seen = versions.see(live, entry.api_version) if live is not None else (None, versions.type)
+        if seen is not None:
+            result[owner] = entry.owning(_reconciled(record_of(seen[1]), entry.fields))
+    return result
+
+
+def _reconciled(shape: shapes.Record, fields: Fields) -> Fields:
+    # Sets that needed nothing are remembered: the walk costs more than all the rest of a small update.
+    key = hash(orjson.dumps(fields))
+    if key in shape.agreed:
+        return fields
+    now = typed.reconciled(shape, fields)
+    if now is fields:
+        if len(shape.agreed) >= _MAX_AGREED:
+            shape.agreed.clear()
+        shape.agreed.add(key)
+    return now
 
 
 def _managers_before(live: Object | None, sent: Any, *, ignore_sent: bool) -> Managers:
@@ -121,40 +143,46 @@ def _managers_before(live: Object | None, sent: Any, *, ignore_sent: bool) -> Ma
     return entries.decode(stored, trusted=True)
 
 
-class _Versions:
-    """What a write changes, as seen in other versions."""
+class Changes:
+    """What a write takes and removes, in terms of any version.
 
-    def __init__(self, live: Object | None, new: Object, api_version: str, convert: Convert | None) -> None:
+    :param live: None for a create.
+    """
+
+    def __init__(self, live: Object | None, new: Object, versions: Versions, fields: FieldFilter) -> None:
         self._live = live
         self._new = new
-        self._own = api_version
-        self._convert = convert
+        self._versions = versions
+        self._fields = fields
+        self.taken, self.removed = compare(live, new, versions.type, fields)
         self._seen: dict[str, tuple[Fields, Fields] | None] = {}
 
-    def changes(self, api_version: str, own: tuple[Fields, Fields]) -> tuple[Fields, Fields] | None:
+    def of(self, api_version: str) -> tuple[Fields, Fields] | None:
         """What is taken and removed in terms of a version; None if there is no such version."""
-        if api_version == self._own or self._convert is None:
-            return own
+        if self._versions.same(api_version):
+            return self.taken, self.removed
         if api_version not in self._seen:
-            self._seen[api_version] = self._compare(self._convert, api_version)
+            self._seen[api_version] = self._compare(api_version)
         return self._seen[api_version]
 
-    def _compare(self, convert: Convert, api_version: str) -> tuple[Fields, Fields] | None:
-        new = convert(self._new, api_version)
-        live = convert(self._live, api_version) if self._live is not None else None
+    def _compare(self, api_version: str) -> tuple[Fields, Fields] | None:
+        new = self._versions.see(self._new, api_version)
+        live = self._versions.see(self._live, api_version) if self._live is not None else None
         if new is None or (live is None and self._live is not None):
             return None
-        return compare(live[0] if live is not None else None, new[0], new[1])
+        return compare(live[0] if live is not None else None, new[0], new[1], self._fields)
 
 
-def _moved(managers: Managers, taken: Fields, removed: Fields, versions: _Versions) -> Managers:
-    """The owners after everybody lost what was taken and removed; those left without anything go."""
-    result: dict[Identity, Entry] = {}
+def moved(managers: Managers, changes: Changes, keeper: Identity | None = None) -> Managers:
+    """The owners after everybody but ``keeper`` lost what was taken and removed; those left without anything go."""
+    result: Managers = {}
     for owner, entry in managers.items():
-        changes = versions.changes(entry.api_version, (taken, removed))
-        if changes is None:
-            continue
-        left = difference(difference(entry.fields, changes[0]), changes[1])
+        left = entry.fields
+        if owner != keeper:
+            own = changes.of(entry.api_version)
+            if own is None:
+                continue
+            left = difference(difference(left, own[0]), own[1])
         if left:
             result[owner] = entry.owning(left)
     return result
