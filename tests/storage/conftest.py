@@ -12,7 +12,8 @@ from apiserver.api.storage import Storage
 from apiserver.storage import etcd, sqlite
 from tests.etcd_server import EtcdServer
 
-pytest.register_assert_rewrite("apiserver.testing.storage_contract")
+for name in ("storage_contract", "storage_watch_contract", "watch_reader"):
+    pytest.register_assert_rewrite(f"apiserver.testing.{name}")
 
 
 @pytest.fixture(scope="session")

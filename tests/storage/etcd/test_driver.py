@@ -104,6 +104,18 @@ def test_the_key_that_learns_progress_is_not_shown(storage: EtcdStorage, raw: Cl
     assert (list(page.items), page.more, page.remaining) == ([], True, 1)
 
 
+def test_a_version_that_orders_progress_is_believed_without_a_write(
+    storage: EtcdStorage, raw: Client, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "progress_is_ordered", lambda version: True)
+    reader = WatchReader(storage.watch(prefix, storage.current_revision()))
+    outside = storage.create(f"/elsewhere/{uuid.uuid4()}", b"")
+    reader.wait_for_revision(outside)
+    assert storage.current_revision() == outside
+    assert reader.events == []
+    reader.stop()
+
+
 def test_a_long_list_is_read_in_parts_of_one_revision(
     storage: EtcdStorage, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
