@@ -62,7 +62,10 @@ def decode(value: Any, node: Node) -> Decoded:
     :raises DecodeError: with the text of Go's decoder, when a value does not fit.
     """
     unknown: list[Path] = []
-    result = decoder(node)({} if value is None else value, None, unknown)
+    try:
+        result = decoder(node)({} if value is None else value, None, unknown)
+    except RecursionError:
+        raise DecodeError("exceeded max depth") from None
     return Decoded(result, _reports(unknown) if unknown else [])
 
 

@@ -10,6 +10,7 @@ COMPAT: sigs.k8s.io/json duplicate field errors
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,20 +25,32 @@ __all__ = ["Duplicates", "JSONSyntaxError", "read", "with_literals"]
 class Duplicates:
     """Fields that an object of the text names twice.
 
-    ``found`` are the paths of the later ones with their position in the text; ``positions`` is where each path was
-    first seen, so that other findings can be brought into the order of the text.
+    ``seen`` are the paths of all fields in the order of the text, ``found`` the indexes in it of those that were there
+    before.
     """
 
-    found: list[tuple[int, Path]] = field(default_factory=list)
-    positions: dict[str, int] = field(default_factory=dict)
-    _count: int = 0
+    seen: list[Path] = field(default_factory=list)
+    found: list[int] = field(default_factory=list)
 
     def see(self, path: Path, again: bool) -> None:
-        self._count += 1
         if again:
-            self.found.append((self._count, path))
-        else:
-            self.positions.setdefault(path_text(path), self._count)
+            self.found.append(len(self.seen))
+        self.seen.append(path)
+
+    def paths(self) -> dict[Path, int]:
+        """Each duplicate path once, with its place in the text."""
+        return {self.seen[index]: index for index in reversed(self.found)}
+
+    def places(self, texts: Collection[str]) -> dict[str, int]:
+        """Where the fields with these paths stand first."""
+        found: dict[str, int] = {}
+        for index, path in enumerate(self.seen):
+            text = path_text(path)
+            if text in texts and text not in found:
+                found[text] = index
+                if len(found) == len(texts):
+                    break
+        return found
 
 
 def read(data: bytes) -> tuple[Any, Duplicates | None]:
@@ -55,7 +68,11 @@ def read(data: bytes) -> tuple[Any, Duplicates | None]:
         return value, None
     # What orjson writes back unchanged had each key once, since it keeps one value per key; so had a text with as many
     # keys as it writes.
-    again = orjson.dumps(value)
+    try:
+        again = orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        # what could not be written again, because it is nested too deeply, is not taken
+        raise JSONSyntaxError("exceeded max depth") from None
     if again == data.strip(b" \t\r\n") or _keys(data) == _keys(again):
         return value, None
     return _merge_duplicates(data)
@@ -68,13 +85,19 @@ def _keys(data: bytes) -> int:
     return b"".join(data.split(b'"')[::2]).count(b":")
 
 
+def _whole(text: str) -> int | float:
+    """A whole number as orjson reads it: a float when it has more than 64 bits."""
+    value = int(text) if len(text) < 40 else float(text)
+    return value if -(1 << 63) <= value < 1 << 64 else float(value)
+
+
 class _Pairs(list[tuple[str, Any]]):
     """An object with each occurrence of its keys."""
 
 
 def _merge_duplicates(data: bytes) -> tuple[Any, Duplicates]:
     report = Duplicates()
-    return _build(json.loads(data, object_pairs_hook=_Pairs), None, report, None), report
+    return _build(json.loads(data, object_pairs_hook=_Pairs, parse_int=_whole), None, report, None), report
 
 
 def _build(value: Any, path: Path, report: Duplicates, into: Any) -> Any:
@@ -100,14 +123,14 @@ def _read_slowly(data: bytes) -> tuple[Any, Duplicates | None]:
         raise JSONSyntaxError(problem)
     # Go reads what orjson refuses although it is JSON: bytes that are no UTF-8, lone surrogates, deep nesting.
     try:
-        value = json.loads(data.decode("utf-8", "replace"))
+        value = json.loads(data.decode("utf-8", "replace"), parse_int=_whole)
         text = json.dumps(value, ensure_ascii=False)
     except RecursionError:
         raise JSONSyntaxError("exceeded max depth") from None
     except ValueError as error:
         raise JSONSyntaxError(str(error)) from None
     clean = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    value = json.loads(clean)
+    value = json.loads(clean, parse_int=_whole)
     data = clean.encode()
     return (value, None) if _keys(data) == _keys(json.dumps(value).encode()) else _merge_duplicates(data)
 

@@ -196,3 +196,11 @@ def test_a_type_may_contain_itself(types):
 
 def test_null_is_an_empty_object(types):
     assert decode(None, types.kind("", "v1", "ConfigMap")).object == {"metadata": {}}
+
+
+def test_an_object_nested_too_deeply_is_refused(types):
+    schema = {"type": "string"}
+    for _ in range(900):
+        schema = {"properties": {"a": schema}}
+    crd = {"spec": {"versions": [{"schema": {"openAPIV3Schema": schema}}]}}
+    assert refusal(crd, types.kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")) == "exceeded max depth"

@@ -42,6 +42,15 @@ def test_malformed_text_is_refused_in_the_words_of_go(text, message):
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize(("text", "message"), [case for case in MALFORMED if "literal true" not in case[1]])
+def test_large_texts_are_refused_too(text, message):
+    padding = " " * 40_000
+    error = goscan.syntax_error((padding + text).encode())
+    numbers = ("numeric", "exponent", "decimal", "array element")
+    assert error == message or any(word in message for word in numbers)
+    assert error
+
+
 @given(st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \\u\t', max_size=20))
 @example('{"a":-0.5e+10}')
 def test_the_scanner_refuses_exactly_what_is_not_json(text):
@@ -66,7 +75,7 @@ def test_duplicates_are_found_wherever_they_are_and_objects_are_merged():
     text = b'{"a":{"x":1,"x":2},"b":[{"c":1,"d":0,"c":3}],"a":{"y":4}}'
     value, duplicates = gojson.read(text)
     assert value == {"a": {"x": 2, "y": 4}, "b": [{"c": 3, "d": 0}]}
-    assert [path_text(path) for _, path in duplicates.found] == ["a.x", "b[0].c", "a"]
+    assert [path_text(duplicates.seen[index]) for index in duplicates.found] == ["a.x", "b[0].c", "a"]
 
 
 def test_large_whole_numbers_survive():
@@ -77,6 +86,14 @@ def test_text_that_is_not_quite_unicode_is_read_as_go_reads_it():
     assert gojson.read(b'{"a":"x\xff","b":"\\ud800"}')[0] == {"a": "x\ufffd", "b": "\ufffd\ufffd\ufffd"}
 
 
-def test_deep_nesting_is_refused_and_not_a_crash():
+@pytest.mark.parametrize("depth", [300, 1100, 5000, 20_000])
+def test_deep_nesting_is_refused_and_not_a_crash(depth):
     with pytest.raises(gojson.JSONSyntaxError, match="exceeded max depth"):
-        gojson.read(b"[" * 20_000 + b"]" * 20_000)
+        gojson.read(b"[" * depth + b"]" * depth)
+    with pytest.raises(gojson.JSONSyntaxError, match="exceeded max depth"):
+        gojson.read(b'{"a":' * depth + b"1" + b"}" * depth)
+
+
+def test_numbers_of_more_than_64_bits_are_floats_wherever_they_stand():
+    assert gojson.read(b'{"a":1,"a":100000000000000000000000}')[0] == {"a": 1e23}
+    assert gojson.read(b'{"a":100000000000000000000000,"b":"\xff"}')[0]["a"] == 1e23
