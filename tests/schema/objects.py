@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from hypothesis import strategies as st
@@ -37,7 +38,7 @@ quantities = st.one_of(
     ),
     st.integers(0, 10**6),
 )
-moments = st.datetimes().map(lambda moment: moment.replace(microsecond=0).isoformat())
+moments = st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9998, 1, 1)).map(lambda moment: moment.replace(microsecond=0).isoformat())
 
 
 def _time(node: Time) -> st.SearchStrategy[Any]:
