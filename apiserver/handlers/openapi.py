@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from apiserver.api.errors import NotAcceptable, PlainError, status_line
+from apiserver.api.errors import status_line
 from apiserver.api.request import Request
 from apiserver.api.server import Route
 from apiserver.handlers.endpoints import Endpoint
@@ -43,11 +43,11 @@ class OpenAPI:
 
     def _v2(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         accept, known = _headers(environ)
-        return _answer(answers.v2(self.documents, accept=accept, if_none_match=known), environ, start_response)
+        return _answer(answers.v2(self.documents, accept=accept, if_none_match=known), start_response)
 
     def _index(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         known = _headers(environ)[1]
-        return _answer(answers.v3_index(self.documents, if_none_match=known), environ, start_response)
+        return _answer(answers.v3_index(self.documents, if_none_match=known), start_response)
 
     def _document(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         accept, known = _headers(environ)
@@ -56,18 +56,14 @@ class OpenAPI:
         key = path.removeprefix("/openapi/v3/").strip("/")
         hash_ = first(request.query, "hash")
         answer = answers.v3_document(self.documents, key, hash_=hash_, accept=accept, if_none_match=known)
-        return _answer(answer, environ, start_response)
+        return _answer(answer, start_response)
 
 
 def _headers(environ: dict[str, Any]) -> tuple[str, str]:
     return environ.get("HTTP_ACCEPT", ""), environ.get("HTTP_IF_NONE_MATCH", "")
 
 
-def _answer(answer: answers.Answer, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    if answer.status == 404:
-        return PlainError(404, "404 page not found")(environ, start_response)
-    if answer.status == 406:
-        return NotAcceptable("only the following media types are accepted: application/json")(environ, start_response)
+def _answer(answer: answers.Answer, start_response: Any) -> Iterable[bytes]:
     headers = [*answer.headers, ("Content-Length", str(len(answer.body)))]
     start_response(status_line(answer.status), headers)
     return [answer.body]

@@ -38,7 +38,9 @@ quantities = st.one_of(
     ),
     st.integers(0, 10**6),
 )
-moments = st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9998, 1, 1)).map(lambda moment: moment.replace(microsecond=0).isoformat())
+moments = st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9998, 1, 1)).map(
+    lambda moment: moment.replace(microsecond=0).isoformat()
+)
 
 
 def _time(node: Time) -> st.SearchStrategy[Any]:
