@@ -26,7 +26,7 @@ KINDS = [
     ("rbac.authorization.k8s.io", "v1", "ClusterRole"),
     ("autoscaling", "v2", "HorizontalPodAutoscaler"),
 ]
-quiet = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+quiet = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def copy(value: Any) -> Any:
