@@ -22,6 +22,10 @@ INDEX_SHARE = 4
 """The label index is used when it leaves at most 1/4 of the objects; else looking at all in order is cheaper."""
 
 
+Change = tuple[str, EncodedObject | None, int]
+"""A key, what it holds now (None: nothing), and since which revision."""
+
+
 class Contents:
     """The objects and events of one resource: at first ``objects`` (in key order) as of ``revision``."""
 
@@ -42,30 +46,36 @@ class Contents:
         """The object of ``key`` now. Needs no lock."""
         return self._by_key.get(key)
 
-    def change(self, key: str, obj: EncodedObject | None, revision: int) -> CacheEvent | None:
-        """``obj`` is what ``key`` holds since ``revision`` (None: nothing).
+    def change(self, changes: Sequence[Change]) -> list[CacheEvent]:
+        """Take in the changes of one batch, in order.
 
-        :returns: the event; None when that is known already, or when nothing was there to delete.
+        What is known already, and deletions of what wasn't there, make no event. The new state shows all of them at
+        once: a revision can have several.
         """
         objects, newest = self.state
-        if revision <= newest:
-            return None
-        prev = self._by_key.get(key)
-        old = prev.labels if prev is not None else NO_LABELS
-        if obj is not None:
-            self._index.change(key, old, obj.labels)
-            self._by_key[key] = obj
-            self.state = Snapshot(objects.put(obj), revision)
-        elif prev is not None:
-            self._index.change(key, old, NO_LABELS)
-            del self._by_key[key]
-            self.state = Snapshot(objects.remove(key), revision)
-        else:
-            self.state = Snapshot(objects, revision)
-            return None
-        event = CacheEvent(key, obj, prev, revision, time.monotonic())
-        self.window.add(event)
-        return event
+        now = time.monotonic()
+        events: list[CacheEvent] = []
+        for key, obj, revision in changes:
+            if revision <= newest:
+                continue
+            prev = self._by_key.get(key)
+            old = prev.labels if prev is not None else NO_LABELS
+            if obj is not None:
+                self._index.change(key, old, obj.labels)
+                self._by_key[key] = obj
+                objects = objects.put(obj)
+            elif prev is not None:
+                self._index.change(key, old, NO_LABELS)
+                del self._by_key[key]
+                objects = objects.remove(key)
+            else:
+                continue
+            events.append(CacheEvent(key, obj, prev, revision, now))
+        if changes:
+            self.state = Snapshot(objects, max(newest, changes[-1][2]))
+        for event in events:
+            self.window.add(event)
+        return events
 
     def at(self, revision: int) -> SortedObjects | None:
         """The objects as they were at ``revision``, undone event by event; None when the window begins later."""

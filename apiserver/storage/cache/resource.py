@@ -17,7 +17,7 @@ from apiserver.api.rest import ListOptions, ListResult, WatchSource
 from apiserver.api.storage import CompactedError, EventType, Storage, StorageEvent
 from apiserver.api.stream import WatchStream
 from apiserver.storage.cache.codec import Codec
-from apiserver.storage.cache.contents import Contents
+from apiserver.storage.cache.contents import Change, Contents
 from apiserver.storage.cache.continuation import revision_of
 from apiserver.storage.cache.freshness import Freshness
 from apiserver.storage.cache.listing import list_page
@@ -276,8 +276,7 @@ class ResourceCache:
                 # The feed began anew meanwhile: events between the two may be missing.
                 return False
             contents = Contents(self.settings, objects, revision)
-            for event in aside:
-                contents.change(event.key, self._decode(event), event.revision)
+            contents.change([self._decode(event) for event in aside])
             self._aside = None
             self.contents = contents
             self.counts.initialized += 1
@@ -309,11 +308,9 @@ class ResourceCache:
             contents = self.contents
             if contents is None:
                 return ()
-        changes = [(event.key, self._decode(event), event.revision) for event in events]
+        changes = [self._decode(event) for event in events]
         with self.lock:
-            change = contents.change
-            happened = [event for each in changes if (event := change(*each)) is not None]
-            woken, queued = self.streams.dispatch(happened)
+            woken, queued = self.streams.dispatch(contents.change(changes))
         self.counts.events_dispatched += queued
         return woken
 
@@ -329,7 +326,8 @@ class ResourceCache:
         """Let go of snapshots that nobody used for long."""
         self._snapshots.expire()
 
-    def _decode(self, event: StorageEvent) -> EncodedObject | None:
-        if event.type is EventType.DELETE or event.value is None:
-            return None
-        return decoded(self.codec, event.key, event.value, event.revision)
+    def _decode(self, event: StorageEvent) -> Change:
+        obj = None
+        if event.type is EventType.PUT and event.value is not None:
+            obj = decoded(self.codec, event.key, event.value, event.revision)
+        return event.key, obj, event.revision

@@ -233,6 +233,8 @@ class CacheModel(RuleBasedStateMachine):
     @rule()
     def lose_the_watch(self) -> None:
         self.store.break_watches(UnavailableError("a test"))
+        while self.store.broken:
+            time.sleep(0.0002)
 
     @rule()
     def forget(self) -> None:

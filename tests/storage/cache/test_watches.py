@@ -176,6 +176,7 @@ def test_without_initial_events_a_watch_begins_now(store: MemoryStorage, cache: 
 
 
 def test_a_big_initial_state_comes_in_parts(store: MemoryStorage, cache: ResourceCache) -> None:
+    cache.load()
     store.put_many([(f"{PREFIX}ns/n{number:04}", value(f"n{number:04}")) for number in range(1000)])
     stream = cache.watch(PREFIX, ListOptions(), Source())
     stream.subscribe(lambda _stream: None)
