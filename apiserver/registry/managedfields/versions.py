@@ -18,7 +18,7 @@ Object = dict[str, Any]
 Convert = Callable[[Object, str], tuple[Object, Struct] | None]
 """An object in another apiVersion of its kind, with its type; None if there is no such version (any more).
 
-The object handed in stays as it is.
+The object handed in stays as it is; it may be without defaults, and have nulls where fields have no value.
 """
 
 
