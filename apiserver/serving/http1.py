@@ -176,7 +176,7 @@ class Http1:
             response.body = result
             return self._hand_over(conn, response, result)
         response.body = result
-        if type(result) is list and len(result) < 2 and response.length is None and not response.bodiless:
+        if type(result) is list and len(result) < 2 and response.sizeable:
             response.length = sum(map(len, result))
         response.pieces = iter(result)
         return self._answer(conn, response)

@@ -74,11 +74,7 @@ class Heads:
         line = UNLIMITED_LINE if line == 0 else MAX_REQUEST_LINE if line < 0 else min(line, MAX_REQUEST_LINE)
         self._most = fields * (size + 2) + 4 + line
         self._parse: Any = None
-        if (
-            _check_fast_parser(cfg)
-            and frozen.proxy_protocol == "off"
-            and not frozen.casefold_http_method
-        ):
+        if _check_fast_parser(cfg) and frozen.proxy_protocol == "off" and not frozen.casefold_http_method:
             from gunicorn_h1c import parse_request
 
             self._parse = parse_request

@@ -111,6 +111,11 @@ class Response:
         """No body may follow, whatever the application gives (RFC 9110 section 6.4.1)."""
         return self.code in (204, 304) or self.code < 200 or self.request.method == "HEAD"
 
+    @property
+    def sizeable(self) -> bool:
+        """The application gave no length, and one may still be told."""
+        return self.length is None and not self.head_sent and not self.bodiless
+
     def start_response(
         self, status: str, headers: Sequence[tuple[str, str]], exc_info: ExcInfo | None = None
     ) -> Callable[[bytes], None]:

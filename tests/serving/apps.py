@@ -8,6 +8,8 @@ import itertools
 import json
 import math
 import os
+import resource
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -112,7 +114,7 @@ def state(environ: Environ, start_response: Any) -> list[bytes]:
         "pid": os.getpid(),
         "threads": len(os.listdir("/proc/self/task")),
         "cores": sorted(os.sched_getaffinity(0)),
-        "files": __import__("resource").getrlimit(__import__("resource").RLIMIT_NOFILE),
+        "files": resource.getrlimit(resource.RLIMIT_NOFILE),
         "streams": len(LOG.streams),
         "closes": sorted(LOG.closes.items()),
         "bodies closed": Body.closes,
@@ -128,7 +130,7 @@ def failing(start_response: Any) -> Iterator[bytes]:
     raise RuntimeError("in the middle of an answer")
 
 
-def other(path: str, query: dict[str, str], start_response: Any) -> Iterable[bytes]:
+def unusual(path: str, start_response: Any) -> Iterable[bytes]:
     match path:
         case "/nobody":
             start_response("204 No Content", [("Content-Length", "5")])
@@ -136,6 +138,39 @@ def other(path: str, query: dict[str, str], start_response: Any) -> Iterable[byt
         case "/unchanged":
             start_response("304 Not Modified", [])
             return [b"never"]
+        case "/short":
+            start_response("200 OK", [("Content-Length", "100")])
+            return [b"less than that"]
+        case "/long":
+            start_response("200 OK", [("Content-Length", "4")])
+            return [b"more than that"]
+        case "/write":
+            start_response("200 OK", [])(b"written ")
+            return [b"returned"]
+        case "/exc-info":
+            start_response("200 OK", [])
+            try:
+                raise ValueError("changed its mind")
+            except ValueError:
+                start_response("500 Oops", [], sys.exc_info())
+            return [b"sorry"]
+    start_response("404 Not Found", [])
+    return [b"not found"]
+
+
+def wrong(path: str, start_response: Any) -> Iterable[bytes]:
+    match path:
+        case "/wrong/header":
+            return plain(start_response, b"", ("X-Bad", "a\r\nInjected: yes"))
+        case "/wrong/late":
+            return failing(start_response)
+        case "/wrong/silent":
+            return [b"no start_response"]
+    raise RuntimeError("before the answer")
+
+
+def ordinary(path: str, query: dict[str, str], start_response: Any) -> Iterable[bytes]:
+    match path:
         case "/pieces":
             start_response("200 OK", [])
             return Body([b"one ", b"", b"two ", b"three"])
@@ -143,37 +178,12 @@ def other(path: str, query: dict[str, str], start_response: Any) -> Iterable[byt
             size = int(query["size"])
             start_response("200 OK", [("Content-Length", str(size))] if "length" in query else [])
             return Body(b"%015d\n" % n * 4096 for n in range(size // 65536))
-        case "/short":
-            start_response("200 OK", [("Content-Length", "100")])
-            return [b"less than that"]
-        case "/long":
-            start_response("200 OK", [("Content-Length", "4")])
-            return [b"more than that"]
         case "/slow":
             time.sleep(float(query["seconds"]))
             return plain(start_response, b"slept")
         case "/close":
             return plain(start_response, b"bye", ("Connection", "close"))
-        case "/write":
-            start_response("200 OK", [])(b"written ")
-            return [b"returned"]
-        case "/bad-header":
-            return plain(start_response, b"", ("X-Bad", "a\r\nInjected: yes"))
-        case "/raises":
-            raise RuntimeError("before the answer")
-        case "/fails":
-            return failing(start_response)
-        case "/nothing":
-            return [b"no start_response"]
-        case "/exc-info":
-            start_response("200 OK", [])
-            try:
-                raise ValueError("changed its mind")
-            except ValueError:
-                start_response("500 Oops", [], __import__("sys").exc_info())
-            return [b"sorry"]
-    start_response("404 Not Found", [])
-    return [b"not found"]
+    return unusual(path, start_response)
 
 
 def watch(query: dict[str, str], start_response: Any) -> WatchStream:
@@ -200,7 +210,9 @@ def app(environ: Environ, start_response: Any) -> Iterable[bytes]:
             return plain(start_response, b"appended")
     if path.startswith("/echo") or path in ("", "*"):
         return echo(environ, start_response)
-    return other(path, query, start_response)
+    if path.startswith("/wrong"):
+        return wrong(path, start_response)
+    return ordinary(path, query, start_response)
 
 
 class Staged:

@@ -121,7 +121,12 @@ class Running:
     """A gunicorn with one worker of ``worker`` class that serves ``app`` on a free port."""
 
     def __init__(
-        self, folder: Path, worker: str = OURS, app: str = "app", environment: dict[str, str] | None = None, **settings: Any
+        self,
+        folder: Path,
+        worker: str = OURS,
+        app: str = "app",
+        environment: dict[str, str] | None = None,
+        **settings: Any,
     ) -> None:
         self.settings = {"threads": 8, "keep_alive": 75, "graceful_timeout": 10, **settings}
         self.log = folder / f"gunicorn-{time.monotonic_ns()}.log"
@@ -129,8 +134,8 @@ class Running:
         self.port = self.listener.getsockname()[1]
         flags = [f"--{name.replace('_', '-')}={value}" for name, value in self.settings.items()]
         command = [
-            sys.executable, "-m", "gunicorn", f"tests.serving.apps:{app}", "--no-control-socket", f"--worker-class={worker}",
-            f"--bind=fd://{self.listener.fileno()}", *flags,
+            sys.executable, "-m", "gunicorn", f"tests.serving.apps:{app}", "--no-control-socket",
+            f"--worker-class={worker}", f"--bind=fd://{self.listener.fileno()}", *flags,
         ]  # fmt: skip
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(

@@ -138,7 +138,9 @@ CASES = {
     "HTTP/1.0 keep-alive": Case(b"GET /echo HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + NEXT),
     "upgrade": Case(b"GET /echo HTTP/1.1\r\n" + HOST + b"Connection: upgrade\r\nUpgrade: websocket\r\n\r\n" + NEXT),
     # several requests at once, halves of connections
-    "pipelined": Case(MORE + POST + b"Content-Length: 5\r\n\r\nhello" + MORE + CHUNKED + b"\r\n1\r\nx\r\n0\r\n\r\n" + NEXT),
+    "pipelined": Case(
+        MORE + POST + b"Content-Length: 5\r\n\r\nhello" + MORE + CHUNKED + b"\r\n1\r\nx\r\n0\r\n\r\n" + NEXT
+    ),
     "pipelined behind an unread body": Case(
         b"POST /ignores-body HTTP/1.1\r\n" + HOST + b"Content-Length: 5\r\n\r\nhello" + NEXT
     ),
@@ -153,6 +155,7 @@ CASES = {
     "HEAD": Case(b"HEAD /echo HTTP/1.1\r\n" + HOST + b"\r\n" + b"HEAD /echo HTTP/1.1\r\n" + HOST + b"\r\n"),
     "body of a GET": Case(b"GET /echo HTTP/1.1\r\n" + HOST + b"Content-Length: 5\r\n\r\nhello" + NEXT),
 }
+
 
 @pytest.fixture(scope="module", params=["fast", "python"])
 def servers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Running]]:
