@@ -13,6 +13,7 @@ from apiserver.api.resource import Resource
 from apiserver.api.rest import Context
 from apiserver.api.server import Server
 from apiserver.api.strategy import Strategy
+from apiserver_plugins.resources.common.columns import AGE
 
 
 class ServiceAccountStrategy(Strategy):
@@ -39,5 +40,6 @@ def apiserver_resources(server: Server) -> Iterable[Resource]:
             plural="serviceaccounts",
             short_names=("sa",),
             strategy=ServiceAccountStrategy(),
+            columns=(AGE,),
         )
     ]
