@@ -73,7 +73,11 @@ def test_a_poller_tells_that_the_peer_has_gone(poller: Poller, pair: tuple[socke
 
 def test_the_pool_grows_on_demand_and_shrinks_when_idle() -> None:
     release = threading.Event()
-    pool: Pool[int] = Pool(lambda _: release.wait(5) and None, 3, 0.1, logging.getLogger())
+
+    def run(_: int) -> None:
+        release.wait(5)
+
+    pool: Pool[int] = Pool(run, 3, 0.1, logging.getLogger())
     for number in range(5):
         pool.submit(number)
     assert eventually(lambda: pool.busy == 5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from apiserver.serving.limits import Limits
-from apiserver.serving.worker import configured
+from apiserver.serving.worker import HubWorker, configured
 
 Quick = configured(
     pinned=False,
@@ -16,8 +16,10 @@ Quick = configured(
 Unpinned = configured(pinned=False, limits=Limits())
 
 
-class Fragile(Unpinned):
+class Fragile(HubWorker):
     """A worker whose hub stops when a certain request comes."""
+
+    pinned = False
 
     def begin_request(self, request: Any) -> None:
         if "break-the-hub" in request.uri:
