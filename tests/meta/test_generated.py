@@ -49,9 +49,9 @@ def test_examples_in_the_hooks_documentation_exist(files):
 FOLDERS = {
     "apiserver.filters": ("filters", "authentication", "authorization"),
     "apiserver.admission": ("admission",),
-    "apiserver.resources": ("resources", "delegates"),
+    "apiserver.resources": ("resources", "delegates", "controllers"),
 }
-"""Where the plugins of each group lie: authenticators and authorizers serve a filter, delegates resources."""
+"""Where the plugins of each group lie: authenticators and authorizers serve a filter, delegates and controllers resources."""
 
 
 @pytest.mark.parametrize("group", PLUGIN_GROUPS)

@@ -49,13 +49,20 @@ def test_every_setting_that_is_read_is_declared(settings):
 def test_every_setting_is_read_somewhere_or_says_what_is_missing(settings):
     texts = [path.read_text(encoding="utf-8") for path in sources()]
     unread = {
-        name for name, setting in settings.items() if not setting.note and sum(_uses(setting, t) for t in texts) < 2
+        name
+        for name, setting in settings.items()
+        if not setting.note and not any(_uses(setting, text) for text in texts)
     }
     assert unread == set(), "a flag without effect does not exist, or has a note"
 
 
-def _uses(setting: Setting, text: str) -> int:
-    """How often a module names a setting, itself or through a constant; its declaration counts as one."""
-    constants = re.findall(rf"^(\w+)(?:: \w+)? = \"{setting.name}\"$", text, flags=re.MULTILINE)
-    names = [rf"\"{setting.name}\"", rf"config\.{setting.attribute}\b", *(rf"\b{name}\b" for name in constants)]
-    return len(re.findall("|".join(names), text))
+def _uses(setting: Setting, text: str) -> bool:
+    """Whether a module names a setting elsewhere than in its declaration.
+
+    Directly, in a table, or through a constant that occurs beside its definition and the declaration.
+    """
+    quoted = rf"\"{setting.name}\""
+    constants = re.findall(rf"^(\w+)(?:: \w+)? = {quoted}$", text, flags=re.MULTILINE)
+    elsewhere = len(re.findall(quoted, text)) - len(re.findall(rf"Setting\(\s*{quoted}", text)) - len(constants)
+    through = any(len(re.findall(rf"\b{name}\b", text)) > 2 for name in constants)
+    return elsewhere > 0 or through or re.search(rf"config\.{setting.attribute}\b", text) is not None
