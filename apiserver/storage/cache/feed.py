@@ -23,6 +23,7 @@ from apiserver.api.storage import (
 )
 from apiserver.storage.cache.codec import Codec
 from apiserver.storage.cache.freshness import Freshness
+from apiserver.storage.cache.newest import NewestRevision
 from apiserver.storage.cache.resource import ResourceCache
 from apiserver.storage.cache.settings import CacheSettings
 from apiserver.storage.cache.stream import CacheWatch
@@ -41,6 +42,7 @@ class Feed:
     def __init__(self, storage: Storage, prefix: str = "/registry/", settings: CacheSettings | None = None) -> None:
         self.storage = storage
         self.freshness = Freshness(storage.request_progress)
+        self.newest = NewestRevision(storage.current_revision)
         self.batches = 0
         self.resets = 0
         self._prefix = prefix

@@ -22,6 +22,7 @@ from apiserver.storage.cache.continuation import revision_of
 from apiserver.storage.cache.freshness import Freshness
 from apiserver.storage.cache.listing import list_page
 from apiserver.storage.cache.loading import ATTEMPTS, decoded, not_ready, read_all
+from apiserver.storage.cache.newest import NewestRevision
 from apiserver.storage.cache.objects import SortedObjects
 from apiserver.storage.cache.selection import Selection, narrowed
 from apiserver.storage.cache.settings import CacheSettings
@@ -38,6 +39,7 @@ class Upstream(Protocol):
 
     storage: Storage
     freshness: Freshness
+    newest: NewestRevision
 
     def wait_started(self, timeout: float) -> bool:
         """Wait until the feed knows from which revision on it brings everything."""
@@ -168,7 +170,7 @@ class ResourceCache:
 
         :raises StorageError: the store can't say its revision.
         """
-        self.wait_until_fresh(self.storage.current_revision())
+        self.wait_until_fresh(self._upstream.newest())
 
     # States, for lists.
 

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from apiserver.api.encoded import EncodedObject
 from apiserver.api.errors import BadRequest, Timeout
+from apiserver.api.storage import UnavailableError
 from apiserver.storage.cache import CacheSettings
 from apiserver.storage.cache.contents import Contents
 from apiserver.storage.cache.continuation import decode_token, encode_token
 from apiserver.storage.cache.events import CacheEvent
 from apiserver.storage.cache.freshness import Freshness
+from apiserver.storage.cache.newest import NewestRevision
 from apiserver.storage.cache.objects import CHUNK, SortedObjects, prefix_end
 from apiserver.storage.cache.snapshots import Snapshot, Snapshots
 from apiserver.storage.cache.window import EventWindow
@@ -196,3 +198,65 @@ def test_snapshots_are_few_and_not_old() -> None:
     brief.keep(Snapshot(SortedObjects(), 1))
     brief.expire()
     assert len(brief) == 0
+
+
+def test_requests_that_wait_share_the_question_for_the_revision() -> None:
+    asked = 0
+    written = 0
+
+    def ask() -> int:
+        nonlocal asked
+        asked += 1
+        answer = written
+        time.sleep(0.005)
+        return answer
+
+    newest = NewestRevision(ask)
+    too_old: list[int] = []
+
+    def run() -> None:
+        nonlocal written
+        for _ in range(10):
+            written += 1
+            before = written
+            if newest() < before:
+                too_old.append(before)
+
+    threads = [threading.Thread(target=run) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert too_old == []
+    assert asked < 60
+
+
+def test_a_failing_question_fails_all_that_wait_for_it_and_no_other() -> None:
+    answers: list[Exception | int] = [1, UnavailableError("away"), 7]
+    release = threading.Event()
+
+    def ask() -> int:
+        release.wait(5.0)
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    newest = NewestRevision(ask)
+    results: list[str] = []
+
+    def run() -> None:
+        try:
+            results.append(str(newest()))
+        except UnavailableError as error:
+            results.append(str(error))
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.02)
+    release.set()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == ["1", "away", "away", "away"]
+    assert newest() == 7
