@@ -51,7 +51,7 @@ FOLDERS = {
     "apiserver.admission": ("admission",),
     "apiserver.resources": ("resources", "delegates", "controllers"),
 }
-"""Where the plugins of each group lie: authenticators and authorizers serve a filter, delegates and controllers resources."""
+"""Where the plugins of each group lie: authenticators and authorizers serve a filter, the others resources."""
 
 
 @pytest.mark.parametrize("group", PLUGIN_GROUPS)
