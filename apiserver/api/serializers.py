@@ -58,7 +58,8 @@ def _yaml(value: Any, pretty: bool) -> bytes:
 
 JSON = Serializer("json", "application/json", _json, raw_json=True)
 YAML = Serializer("yaml", "application/yaml", _yaml)
-SERIALIZERS: Mapping[str, Serializer] = {s.content_type: s for s in (JSON, YAML)}
+SERIALIZERS: dict[str, Serializer] = {s.content_type: s for s in (JSON, YAML)}
+"""By content type; what knows schemas (protobuf) is added by :mod:`apiserver.handlers.protobuf`."""
 
 _PRETTY_AGENTS = ("curl", "Wget", "Mozilla/5.0")
 
@@ -79,11 +80,11 @@ def wants_pretty(environ: Mapping[str, Any]) -> bool:
 def for_errors(environ: Mapping[str, Any]) -> tuple[Serializer, bool]:
     """The serializer for an error body: the first format in Accept that we know, else JSON (errors are never 406)."""
     accept = environ.get("HTTP_ACCEPT", "")
-    if "yaml" in accept:
+    if "yaml" in accept or "protobuf" in accept:
         for part in accept.split(","):
             media = part.partition(";")[0].strip()
-            if media in ("*/*", "application/json"):
+            if media in ("*/*", JSON.content_type):
                 break
-            if media == YAML.content_type:
-                return YAML, False
+            if media in SERIALIZERS:
+                return SERIALIZERS[media], False
     return JSON, wants_pretty(environ)

@@ -41,7 +41,7 @@ def decode(request: Request, scope: Scope, validation: str) -> Object:
     :param validation: what to do about unknown and duplicate fields: Ignore, Warn or Strict.
     :raises BadRequest: it is malformed, of another kind, or (Strict) has fields that are not known.
     """
-    media_type = negotiate_input(request.environ)
+    media_type = negotiate_input(request.environ, scope.formats)
     data = read(request)
     kind = scope.kind
     try:

@@ -20,7 +20,7 @@ from apiserver.registry import metadata
 def create(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
     """Decode, default, record managers, admit, and hand to the storage object."""
     request = Request.of(req.env)
-    output = negotiate(req.env, TARGETS)
+    output = negotiate(req.env, TARGETS, formats=scope.formats)
     options = write_options(request.query, "CreateOptions")
     obj = body.decode(request, scope, options.field_validation)
     info = request.info

@@ -34,7 +34,7 @@ SCHEME = '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:
 def delete(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
     """Delete an object, or begin to."""
     request = Request.of(req.env)
-    output = negotiate(req.env, TARGETS)
+    output = negotiate(req.env, TARGETS, formats=scope.formats)
     options = read_options(scope, request)
     info = request.info
     assert info is not None
@@ -51,7 +51,7 @@ def delete(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
 def delete_collection(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
     """Delete what the selectors leave; answers with the objects as they were."""
     request = Request.of(req.env)
-    output = negotiate(req.env, TARGETS)
+    output = negotiate(req.env, TARGETS, formats=scope.formats)
     listed = list_options(request.query, scope.resource)
     options = read_options(scope, request)
     validate = validator(scope, request, "", options)
@@ -70,7 +70,7 @@ def read_options(scope: Scope, request: Request) -> DeleteOptions:
         return delete_options(request.query, None)
     media_type = negotiate_input(request.environ)
     try:
-        body = schema_body.read(data, media_type)
+        body = schema_body.read(data, media_type, (KIND.version, KIND.kind))
         version, kind = schema_body.version_and_kind(body)
     except DecodeError as ex:
         raise BadRequest(ex.message) from None

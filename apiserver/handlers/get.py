@@ -19,7 +19,7 @@ TARGETS = (TABLE, PARTIAL, PARTIAL_LIST)
 def get(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
     """Answer with the object, as new as the options ask."""
     request = Request.of(req.env)
-    output = negotiate(req.env, TARGETS)
+    output = negotiate(req.env, TARGETS, formats=scope.formats)
     options = get_options(request.query)
     assert request.info is not None
     write_object(scope, req, resp, scope.storage.get(scope.context(request), request.info.name, options), output)

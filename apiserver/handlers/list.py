@@ -18,6 +18,6 @@ from apiserver.handlers.scope import Scope
 def list_(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
     """Answer with a page of objects."""
     request = Request.of(req.env)
-    output = negotiate(req.env, TARGETS)
+    output = negotiate(req.env, TARGETS, formats=scope.formats)
     options = list_options(request.query, scope.resource)
     write_list(scope, req, resp, scope.storage.list(scope.context(request), options), output)

@@ -16,6 +16,7 @@ from typing import Any
 from apiserver.api.errors import NotAcceptable, UnsupportedMediaType
 from apiserver.api.names import GroupVersionKind
 from apiserver.api.serializers import JSON, YAML, Serializer, wants_pretty
+from apiserver.handlers.protobuf import PROTOBUF
 
 META = "meta.k8s.io"
 TABLE = "Table"
@@ -24,8 +25,9 @@ PARTIAL_LIST = "PartialObjectMetadataList"
 META_VERSIONS = ("v1", "v1beta1")
 
 STREAM = ";stream=watch"
-PRODUCED: Sequence[Serializer] = (JSON, YAML)
-STREAMED: Sequence[Serializer] = (JSON,)
+PRODUCED: Sequence[Serializer] = (JSON, YAML, PROTOBUF)
+SELF_DESCRIBING: Sequence[Serializer] = (JSON, YAML)
+"""The formats of kinds that have no message: those of plugins and custom resources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,16 @@ class Clause:
     params: tuple[tuple[str, str], ...]
 
 
-def available(stream: bool = False) -> str:
+def available(formats: Sequence[Serializer] = PRODUCED, *, stream: bool = False) -> str:
     """The media types for texts of 406 and 415."""
-    serializers = STREAMED if stream else PRODUCED
-    return ", ".join(s.content_type + (STREAM if stream else "") for s in serializers)
+    if not stream:
+        return ", ".join(s.content_type for s in formats)
+    return ", ".join(s.content_type + STREAM for s in _streamed(formats))
+
+
+def _streamed(formats: Sequence[Serializer]) -> Sequence[Serializer]:
+    # COMPAT: YAML documents have no framing upstream
+    return [s for s in formats if s is not YAML]
 
 
 @lru_cache(maxsize=256)
@@ -95,24 +103,31 @@ def check_produces(accept: str, stream: bool) -> None:
     raise NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {names}", details={})
 
 
-def negotiate(environ: Mapping[str, Any], targets: Sequence[str] = (), *, stream: bool = False) -> Output:
+def negotiate(
+    environ: Mapping[str, Any],
+    targets: Sequence[str] = (),
+    *,
+    stream: bool = False,
+    formats: Sequence[Serializer] = PRODUCED,
+) -> Output:
     """Choose the form of the answer.
 
     :param targets: the kinds that ``as=`` may ask for here.
     :param stream: the answer is a watch.
+    :param formats: what the kind can be written in.
     :raises NotAcceptable: nothing that was asked for is possible.
     """
     accept = environ.get("HTTP_ACCEPT", "")
-    serializer, target, asked_pretty = _choose(accept, tuple(targets), stream)
+    serializer, target, asked_pretty = _choose(accept, tuple(targets), stream, tuple(formats))
     pretty = not stream and serializer is JSON and (asked_pretty or wants_pretty(environ))
     return Output(serializer, target, pretty)
 
 
 @lru_cache(maxsize=512)
 def _choose(
-    accept: str, targets: tuple[str, ...], stream: bool
+    accept: str, targets: tuple[str, ...], stream: bool, formats: tuple[Serializer, ...]
 ) -> tuple[Serializer, GroupVersionKind | None, bool]:
-    offered = STREAMED if stream else PRODUCED
+    offered = _streamed(formats) if stream else formats
     if not accept:
         return offered[0], None, False
     for clause in parse_accept(accept):
@@ -123,9 +138,14 @@ def _choose(
             if params.get("stream", "watch") != "watch" or (params.get("stream") and not stream):
                 continue
             target = _target(params)
-            if target is None or _allowed(target, targets):
+            if target is None or (_allowed(target, targets) and _writes(serializer, target)):
                 return serializer, target, params.get("pretty") == "1"
-    raise NotAcceptable(f"only the following media types are accepted: {available(stream)}")
+    raise NotAcceptable(f"only the following media types are accepted: {available(formats, stream=stream)}")
+
+
+def _writes(serializer: Serializer, target: GroupVersionKind) -> bool:
+    # COMPAT: Table has no protobuf message
+    return serializer is not PROTOBUF or target.kind != TABLE
 
 
 def _target(params: Mapping[str, str]) -> GroupVersionKind | None:
@@ -138,17 +158,17 @@ def _allowed(target: GroupVersionKind, targets: tuple[str, ...]) -> bool:
     return target.group == META and target.version in META_VERSIONS and target.kind in targets
 
 
-def negotiate_input(environ: Mapping[str, Any]) -> str:
+def negotiate_input(environ: Mapping[str, Any], formats: Sequence[Serializer] = PRODUCED) -> str:
     """The media type of the body; none counts as JSON.
 
     :raises UnsupportedMediaType: it is no format we read.
     """
     header = environ.get("CONTENT_TYPE") or ""
-    media_type = header.partition(";")[0].strip().lower()
-    if not media_type and not header:
+    media_type: str = header.partition(";")[0].strip().lower()
+    if not header:
         return JSON.content_type
-    if media_type not in (JSON.content_type, YAML.content_type):
+    if not any(media_type == s.content_type for s in formats):
         raise UnsupportedMediaType(
-            f"the body of the request was in an unknown format - accepted media types include: {available()}"
+            "the body of the request was in an unknown format - accepted media types include: " + available(formats)
         )
     return media_type

@@ -65,7 +65,7 @@ def patch(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
     check_type(scope, media_type)
     options = write_options(request.query, KIND, apply=media_type == APPLY)
     data = bodies.read(request)
-    output = negotiate(req.env, TARGETS)
+    output = negotiate(req.env, TARGETS, formats=scope.formats)
     info = request.info
     assert info is not None
     change = (Apply if media_type == APPLY else _PATCHES[media_type])(scope, request, options, data)

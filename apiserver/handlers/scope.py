@@ -5,7 +5,7 @@ COMPAT: k8s.io/apiserver/pkg/endpoints/handlers RequestScope
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,9 @@ from apiserver.api.resource import Resource
 from apiserver.api.rest import Context
 from apiserver.api.server import Server
 from apiserver.api.strategy import Strategy
+from apiserver.api.serializers import Serializer
 from apiserver.handlers.forms import Forms
+from apiserver.handlers.negotiation import PRODUCED, SELF_DESCRIBING
 from apiserver.registry.admission import Admission
 from apiserver.registry.kinds import Kinds
 from apiserver.schema.types import Struct
@@ -50,6 +52,11 @@ class Scope:
     def type(self) -> Struct:
         """The type of the bodies; compiled when first needed."""
         return self.kinds.type_of(self.kind)
+
+    @cached_property
+    def formats(self) -> Sequence[Serializer]:
+        """The body formats of this kind."""
+        return PRODUCED if self.resource.schema is None else SELF_DESCRIBING
 
     @cached_property
     def forms(self) -> Forms:

@@ -28,9 +28,9 @@ KIND = "UpdateOptions"
 def update(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
     """Replace the object by the one in the body, as far as its rules let that happen."""
     request = Request.of(req.env)
-    output = negotiate(req.env, TARGETS)
+    output = negotiate(req.env, TARGETS, formats=scope.formats)
     options = write_options(request.query, KIND)
-    negotiate_input(req.env)
+    negotiate_input(req.env, scope.formats)
     obj = body.decode(request, scope, options.field_validation)
     info = request.info
     assert info is not None

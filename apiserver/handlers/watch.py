@@ -20,10 +20,12 @@ from apiserver.api.encoded import EncodedObject
 from apiserver.api.errors import MethodNotAllowed
 from apiserver.api.request import Request
 from apiserver.api.rest import Watcher
+from apiserver.handlers import protobuf
 from apiserver.handlers.forms import partial, table_include
 from apiserver.handlers.get import TARGETS
-from apiserver.handlers.negotiation import PARTIAL, Output, negotiate
+from apiserver.handlers.negotiation import PARTIAL, STREAM, Output, negotiate
 from apiserver.handlers.options import list_options
+from apiserver.handlers.protobuf import PROTOBUF
 from apiserver.handlers.scope import Scope
 from apiserver.schema.decode import decode
 
@@ -41,14 +43,16 @@ def watch(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
     if options.timeout is None:
         # COMPAT: the server's own timeout is spread, so that watches of one start don't all end at once
         options = replace(options, timeout=scope.min_request_timeout * (1.0 + random.random()))  # noqa: S311
-    output = negotiate(req.env, TARGETS, stream=True)
+    output = negotiate(req.env, TARGETS, stream=True, formats=scope.formats)
     source = make_source(scope, output, table_include(request.query, output))
-    resp.content_type = output.serializer.content_type
+    resp.content_type = output.serializer.content_type + (STREAM if output.serializer is PROTOBUF else "")
     resp.stream = scope.storage.watch(scope.context(request), options, source)
 
 
 def make_source(scope: Scope, output: Output, include: str) -> Source:
     """The source that writes events in the negotiated form."""
+    if output.serializer is PROTOBUF:
+        return ProtobufSource(scope, output)
     if output.target is None:
         return Source(scope)
     if output.target.kind == PARTIAL:
@@ -99,6 +103,27 @@ class PartialSource(Source):
 
     def bookmark(self, resource_version: int, initial_events_end: bool) -> bytes:
         return event("BOOKMARK", partial(self._marker(resource_version, initial_events_end), self.target))
+
+
+class ProtobufSource(Source):
+    """Events as protobuf messages with their length in front; whole objects or metadata only."""
+
+    def __init__(self, scope: Scope, output: Output) -> None:
+        super().__init__(scope)
+        self.target = output.target
+        self.key = ("protobuf", scope.kind, self.target)
+
+    def _form(self, obj: dict[str, Any]) -> dict[str, Any]:
+        return obj if self.target is None else partial(obj, self.target)
+
+    def frame(self, kind: str, obj: EncodedObject) -> bytes:
+        return protobuf.event(kind, self._form(self.scope.forms.decode(obj)))
+
+    def bookmark(self, resource_version: int, initial_events_end: bool) -> bytes:
+        return protobuf.event("BOOKMARK", self._form(self._marker(resource_version, initial_events_end)))
+
+    def error(self, status: Mapping[str, Any]) -> bytes:
+        return protobuf.event("ERROR", dict(status))
 
 
 class TableSource(Source):
