@@ -28,7 +28,6 @@ from prometheus_client import (
 from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-
 disable_created_metrics()  # type: ignore[no-untyped-call]  # prometheus_client has types only in part
 REGISTRY = CollectorRegistry()
 ProcessCollector(registry=REGISTRY)

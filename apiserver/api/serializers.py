@@ -38,8 +38,8 @@ def _json(value: Any, pretty: bool) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _yaml(value: Any, pretty: bool) -> bytes:
-    import yaml  # noqa: PLC0415 - most processes never write YAML
+def _yaml(value: Any, pretty: bool) -> bytes:  # noqa: ARG001 - YAML is always pretty
+    import yaml  # most processes never write YAML
 
     # JSON scalars that are not plain types (orjson fragments) can't be dumped: go through JSON once.
     plain = orjson.loads(orjson.dumps(value))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from apiserver.api.durations import now
 from apiserver.api.names import GroupResource
-from apiserver_plugins.resources.common.durations import now
 
 Condition = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Pieces that the Table columns of many kinds are made of.
+"""Pieces that the Table columns of many kinds are made of, beside those that every plugin may use.
 
 Used in the declarations of kinds. COMPAT: pkg/printers/internalversion
 """
@@ -8,46 +8,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from apiserver.api.resource import Column
-from apiserver_plugins.resources.common.durations import since
+from apiserver.api.columns import AGE, NAME, Object, age, cell, value_at
 
-Object = dict[str, Any]
+__all__ = [
+    "AGE",
+    "NAME",
+    "NONE",
+    "UNSET",
+    "Object",
+    "age",
+    "cell",
+    "format_labels",
+    "format_names",
+    "length",
+    "value_at",
+]
 
 NONE = "<none>"
 UNSET = "<unset>"
 
 
-def value_at(obj: Any, *path: str) -> Any:
-    """The value below ``obj`` at ``path``, None where a step is missing."""
-    for step in path:
-        if not isinstance(obj, dict):
-            return None
-        obj = obj.get(step)
-    return obj
-
-
-def cell(*path: str, default: Any = "") -> Callable[[Object], Any]:
-    """A cell that shows the value at ``path``; ``default`` when it is unset."""
-
-    def show(obj: Object) -> Any:
-        value = value_at(obj, *path)
-        return default if value is None else value
-
-    return show
-
-
 def length(*paths: str) -> Callable[[Object], int]:
     """A cell that counts the entries of the top-level maps or lists ``paths``, together."""
     return lambda obj: sum(len(obj.get(path) or ()) for path in paths)
-
-
-def age(obj: Object) -> str:
-    """How long ago the object was made."""
-    return since(obj["metadata"].get("creationTimestamp"))
-
-
-NAME = Column("Name", cell("metadata", "name"), format="name", field="metadata.name")
-AGE = Column("Age", age, field="metadata.creationTimestamp")
 
 
 def format_labels(labels: Mapping[str, str] | None) -> str:

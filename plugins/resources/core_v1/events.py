@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from apiserver import hookimpl
+from apiserver.api.durations import since
 from apiserver.api.fields import FieldError
 from apiserver.api.names import GroupVersionKind
 from apiserver.api.resource import Column, Resource
@@ -18,7 +19,6 @@ from apiserver.api.settings import Config, Setting
 from apiserver.api.strategy import Strategy
 from apiserver.api.validation import dns_subdomain, qualified_name
 from apiserver_plugins.resources.common.columns import NAME, cell, value_at
-from apiserver_plugins.resources.common.durations import since
 from apiserver_plugins.resources.common.values import immutable, invalid
 from apiserver_plugins.resources.events_v1.conversion import from_core, to_core
 

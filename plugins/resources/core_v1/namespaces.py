@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from apiserver import hookimpl
+from apiserver.api.durations import now
 from apiserver.api.fields import FieldError
 from apiserver.api.resource import Column, Resource, Subresource
 from apiserver.api.rest import Context
@@ -19,7 +20,6 @@ from apiserver.api.server import Server
 from apiserver.api.strategy import StatusStrategy, Strategy
 from apiserver.api.validation import dns_label, qualified_name
 from apiserver_plugins.resources.common.columns import AGE, cell
-from apiserver_plugins.resources.common.durations import now
 from apiserver_plugins.resources.common.values import invalid
 
 FINALIZER = "kubernetes"

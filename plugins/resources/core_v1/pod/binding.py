@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from apiserver.api.durations import now
 from apiserver.api.encoded import EncodedObject
 from apiserver.api.errors import ApiError, BadRequest, Conflict, UnknownError
 from apiserver.api.fields import FieldError, Path
@@ -15,7 +16,6 @@ from apiserver.api.resource import Resource
 from apiserver.api.rest import Context, Validator, WriteOptions
 from apiserver.api.server import Server
 from apiserver.api.strategy import Strategy
-from apiserver_plugins.resources.common.durations import now
 
 PODS = GroupResource("", "pods")
 _WHERE = GroupResource("", "pods/binding")

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from apiserver.api.durations import since
 from apiserver.api.resource import Column
 from apiserver_plugins.resources.common.columns import AGE, NONE, value_at
-from apiserver_plugins.resources.common.durations import since
 
 Object = dict[str, Any]
 State = Mapping[str, Any]
