@@ -43,6 +43,14 @@ class WatchStream(ABC):
     def next_timer(self) -> float:
         """The ``time.monotonic()`` at which :meth:`take` must be called even if nobody wakes (``math.inf`` = never)."""
 
+    @property
+    def on_demand(self) -> bool:
+        """Whether the next :meth:`take` gives what was there before, such as a part of the initial state.
+
+        It can wait until what was taken has been sent: a consumer that takes it earlier only fills its memory.
+        """
+        return False
+
     @abstractmethod
     def close(self) -> None:
         """Let go of everything. Safe to call twice and from any thread; :meth:`take` then returns None.

@@ -117,7 +117,7 @@ class Watch:
             self._hub.adopt(self)
             self.listen()
         try:
-            if not self._ended:
+            if not self._ended and not self._has_enough():
                 self._take(now)
             if writable or self._stalled is math.inf:
                 self._send(TURN)
@@ -139,10 +139,14 @@ class Watch:
             self._set_timer()
 
     def _set_timer(self) -> None:
-        when = math.inf if self._ended else self.stream.next_timer()
+        when = math.inf if self._ended or self._has_enough() else self.stream.next_timer()
         when = min(when, self._stalled + self._hub.limits.write_stall + 0.1)
         if when < (math.inf if self.timer is None else self.timer):
             self._hub.schedule(self, when)
+
+    def _has_enough(self) -> bool:
+        """Whether the stream's next frames can stay there until these are sent."""
+        return bool(self._pending or self._out) and self.stream.on_demand
 
     def ready(self, event: int, now: float) -> None:
         """The socket is ready: for more output, or because the client sent something or has gone."""

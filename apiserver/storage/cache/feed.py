@@ -98,7 +98,7 @@ class Feed:
             gone = caches.pop(prefix, None)
             self._caches = caches
         if gone is not None:
-            gone.reset("the resource was removed")
+            gone.remove()
 
     def caches(self) -> Sequence[ResourceCache]:
         """All caches."""

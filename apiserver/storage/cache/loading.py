@@ -25,9 +25,12 @@ HISTORY_SECONDS = 10.0
 """How long reading past events may take."""
 
 
-def not_ready() -> TooManyRequests:
-    """COMPAT: the Cacher's answer before it has listed."""
-    return TooManyRequests("storage is (re)initializing", retry_after=1)
+def not_ready(seconds: float = 0.0) -> TooManyRequests:
+    """The answer while a cache can't be loaded, which has been so for ``seconds``.
+
+    COMPAT: the Cacher's text; Retry-After grows from 1 to 30 with the time.
+    """
+    return TooManyRequests("storage is (re)initializing", retry_after=min(max(round(0.06 * seconds**2), 1), 30))
 
 
 def decoded(codec: Codec, key: str, value: bytes, revision: int) -> EncodedObject | None:

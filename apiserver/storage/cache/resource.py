@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from apiserver.api.encoded import EncodedObject
+from apiserver.api.errors import TooManyRequests
 from apiserver.api.rest import ListOptions, ListResult, WatchSource
 from apiserver.api.storage import CompactedError, EventType, Storage, StorageEvent
 from apiserver.api.stream import WatchStream
@@ -75,6 +77,8 @@ class ResourceCache:
         self.streams = Watchers(self.lock, prefix, settings.queued_events)
         self._snapshots = Snapshots(settings.snapshots)
         self._aside: list[StorageEvent] | None = None
+        self._removed = False
+        self._refused_since = 0.0
 
     # What metrics and /debug show.
 
@@ -187,7 +191,7 @@ class ResourceCache:
                 state = contents.state
                 return Snapshot(state.objects, max(revision, state.revision))
             self.load()
-        raise not_ready()
+        raise self._not_ready()
 
     def snapshot_at(self, revision: int) -> Snapshot | None:
         """The state as of ``revision``, which has been waited for; None when only the store may know it.
@@ -249,20 +253,26 @@ class ResourceCache:
         if self.contents is not None:
             return
         if not self.loading.acquire(timeout=self.settings.load_timeout):
-            raise not_ready()
+            raise self._not_ready()
         try:
             for _attempt in range(ATTEMPTS):
                 if self._load():
+                    self._refused_since = 0.0
                     return
         finally:
             self.loading.release()
-        raise not_ready()
+        raise self._not_ready()
+
+    def _not_ready(self) -> TooManyRequests:
+        now = time.monotonic()
+        self._refused_since = self._refused_since or now
+        return not_ready(now - self._refused_since)
 
     def _load(self) -> bool:
         if self.contents is not None:
             return True
-        if not self._upstream.wait_started(self.settings.load_timeout):
-            raise not_ready()
+        if self._removed or not self._upstream.wait_started(self.settings.load_timeout):
+            raise self._not_ready()
         with self.lock:
             aside = self._aside = []
         try:
@@ -323,6 +333,11 @@ class ResourceCache:
             self.contents = None
         self._snapshots.clear()
         self.end_all(reason)
+
+    def remove(self) -> None:
+        """The resource is gone: forget everything and stay so."""
+        self._removed = True
+        self.reset("the resource was removed")
 
     def expire(self) -> None:
         """Let go of snapshots that nobody used for long."""

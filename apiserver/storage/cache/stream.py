@@ -134,6 +134,10 @@ class CacheWatch(WatchStream):
             return 0.0
         return min(self._deadline, self._next_bookmark)
 
+    @property
+    def on_demand(self) -> bool:
+        return bool(self._backlog)
+
     def close(self) -> None:
         self._finish()
         self.wake()

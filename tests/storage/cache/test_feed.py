@@ -151,8 +151,10 @@ def test_reads_are_refused_while_nothing_is_known(store: MemoryStorage) -> None:
             listed(cache, resource_version="0")
         assert raised.value.message == "storage is (re)initializing"
         assert raised.value.retry_after == 1
-        with pytest.raises(errors.TooManyRequests):
+        cache._refused_since -= 10.0
+        with pytest.raises(errors.TooManyRequests) as later:
             watch(cache, resource_version="0")
+        assert later.value.retry_after == 6
         store.come_back()
         put(store, "a")
         feed.wait_started(5.0)

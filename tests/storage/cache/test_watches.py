@@ -272,6 +272,8 @@ def test_a_removed_resource_ends_its_watches_and_a_later_one_begins_anew(store: 
     reader, unconcerned = watch(cache), watch(other, "/registry/others/")
     feed.remove(PREFIX)
     assert reader.end() == []
+    with pytest.raises(errors.TooManyRequests):
+        watch(cache)
     again = feed.cache(PREFIX, PlainCodec())
     assert again is not cache
     put(store, "a")
