@@ -66,7 +66,7 @@ def _adapter(app: Any) -> Callable[..., None]:
     return respond
 
 
-def _not_found(req: falcon.Request, resp: falcon.Response, **_params: Any) -> None:
+def _not_found(req: falcon.Request, resp: falcon.Response, **_params: Any) -> None:  # noqa: ARG001 - a responder
     # COMPAT: NotFoundHandler: before everything is installed nobody can say that a path does not exist
     if Request.of(req.env).early:
         raise ServiceUnavailable(EARLY_TEXT, retry_after=5)
@@ -75,7 +75,8 @@ def _not_found(req: falcon.Request, resp: falcon.Response, **_params: Any) -> No
 
 def make_app(delegates: Sequence[Delegate]) -> falcon.App[falcon.Request, falcon.Response]:
     """The Falcon application over the delegates."""
-    app = falcon.App(router=DelegatingRouter(delegates), media_type="application/json")
+    router: Any = DelegatingRouter(delegates)  # Falcon takes anything with its router's methods
+    app: falcon.App[falcon.Request, falcon.Response] = falcon.App(router=router, media_type="application/json")
     app.add_error_handler(ApiError, _answer_error)
     # Anything else is for the filters outside: panic recovery answers, and logs what happened.
     app.add_error_handler(Exception, _pass_on)
@@ -106,9 +107,7 @@ class ResourceDelegate:
         self.endpoints = tuple(endpoints)
         self.discovery = discovery
         self.routes = tuple(routes)
-        self._by_name = {
-            (e.resource.group, e.resource.version, e.resource.plural, e.subresource): e for e in endpoints
-        }
+        self._by_name = {(e.resource.group, e.resource.version, e.resource.plural, e.subresource): e for e in endpoints}
         self._exact = {r.path: self._of_route(r) for r in routes if not r.prefix}
         self._prefixes = sorted(((r.path, self._of_route(r)) for r in routes if r.prefix), reverse=True)
         self._listed = {r.path for r in routes if r.listed and not r.prefix}

@@ -18,7 +18,7 @@ _NO_VALUE: Final = object()
 class Path(str):
     """A field path such as ``spec.containers[0].image``. The empty path is the object itself.
 
-    ``Path("spec").child("ports").index(0).child("name")`` or, shorter, ``Path("spec") / "ports" / 0 / "name"``.
+    ``Path("spec").child("ports").item(0).child("name")`` or, shorter, ``Path("spec") / "ports" / 0 / "name"``.
     A map key that is not a field name is written ``data[key]``: :meth:`key`.
     """
 
@@ -28,7 +28,7 @@ class Path(str):
         """The path of a named field below this one."""
         return Path(f"{self}.{name}" if self else name)
 
-    def index(self, i: int) -> Path:
+    def item(self, i: int) -> Path:
         """The path of a list item."""
         return Path(f"{self}[{i}]")
 
@@ -37,7 +37,7 @@ class Path(str):
         return Path(f"{self}[{key}]")
 
     def __truediv__(self, step: str | int) -> Path:
-        return self.index(step) if isinstance(step, int) else self.child(step)
+        return self.item(step) if isinstance(step, int) else self.child(step)
 
 
 def go_value(value: Any) -> str:

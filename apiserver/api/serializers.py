@@ -74,7 +74,8 @@ def wants_pretty(environ: Mapping[str, Any]) -> bool:
         value = next((p[7:] for p in query.split("&") if p.startswith("pretty=")), None)
         if value is not None:
             return value not in ("false", "0", "f", "F", "FALSE", "False")
-    return environ.get("HTTP_USER_AGENT", "").startswith(_PRETTY_AGENTS)
+    agent: str = environ.get("HTTP_USER_AGENT", "")
+    return agent.startswith(_PRETTY_AGENTS)
 
 
 def for_errors(environ: Mapping[str, Any]) -> tuple[Serializer, bool]:

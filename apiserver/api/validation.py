@@ -122,7 +122,8 @@ def qualified_name(name: str) -> list[str]:
     parts = name.split("/")
     if len(parts) > 2:
         return [
-            f"a valid label key {_QUALIFIED_TEXT} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            f"a valid label key {_QUALIFIED_TEXT} with an optional DNS subdomain prefix and '/' "
+            "(e.g. 'example.com/MyName')"
         ]
     if len(parts) == 2:
         prefix, name = parts

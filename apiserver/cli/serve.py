@@ -23,6 +23,6 @@ def run(argv: Sequence[str]) -> int:
     setup = configure.configure(argv)
     configure.use(setup)
     # Brings gunicorn and TLS, for which nobody should wait who asks for help or has mistyped.
-    from apiserver.serving import launcher
+    from apiserver.serving.launcher import serve
 
-    return launcher.serve(setup.config)
+    return serve(setup.config)

@@ -5,12 +5,10 @@ COMPAT: k8s.io/apiserver/pkg/endpoints/handlers/create.go withAuthorization
 
 from __future__ import annotations
 
-
 from apiserver.api.auth import Attributes, Decision
 from apiserver.api.errors import Forbidden
 from apiserver.api.request import Request
 from apiserver.handlers.scope import Scope
-
 
 
 def check_create(scope: Scope, request: Request, name: str) -> None:

@@ -30,7 +30,6 @@ SCHEME = '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:
 """COMPAT: upstream names its Go scheme by where it is made."""
 
 
-
 def delete(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
     """Delete an object, or begin to."""
     request = Request.of(req.env)

@@ -174,8 +174,10 @@ def _response_kind(resource: Resource, kind: GroupVersionKind) -> Mapping[str, s
 
 
 def _document(items: list[Object]) -> tuple[bytes, str]:
-    body = orjson.dumps({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {},
-                         "items": items}, option=orjson.OPT_APPEND_NEWLINE)
+    body = orjson.dumps(
+        {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items},
+        option=orjson.OPT_APPEND_NEWLINE,
+    )
     return body, f'"{hashlib.sha512(body).hexdigest().upper()}"'
 
 

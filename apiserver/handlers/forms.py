@@ -141,9 +141,16 @@ class Forms:
             return {**self.list_head(metadata), "items": [orjson.loads(self.item(o)) for o in result.items]}
         if target.kind == PARTIAL_LIST:
             items = [partial(self.decode(o), target) for o in result.items]
-            return {"kind": PARTIAL_LIST, "apiVersion": f"{META}/{target.version}", "metadata": metadata, "items": items}
+            return {
+                "kind": PARTIAL_LIST,
+                "apiVersion": f"{META}/{target.version}",
+                "metadata": metadata,
+                "items": items,
+            }
         if target.kind == PARTIAL:
-            raise NotAcceptable(f"you requested {PARTIAL}, but the requested object is a list ({self._go_type('List')})")
+            raise NotAcceptable(
+                f"you requested {PARTIAL}, but the requested object is a list ({self._go_type('List')})"
+            )
         return self.table.build([self.decode(o) for o in result.items], metadata, target, include)
 
     def _go_type(self, suffix: str) -> str:

@@ -100,9 +100,7 @@ def unsupported_text(resource: Resource) -> Any:
     """
     if resource.selectable_fields:
         return lambda field: f"field label not supported: {field}"
-    return lambda field: (
-        f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
-    )
+    return lambda field: f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
 
 
 def check_list_options(
@@ -139,7 +137,9 @@ def _check_watch(match: str, token: str, send_initial: bool | None) -> list[Fiel
         if token:
             errors.append(FieldError.forbidden(field, f"{field} is forbidden when continue is provided"))
     elif match:
-        errors.append(FieldError.forbidden(field, f"{field} is forbidden for watch unless sendInitialEvents is provided"))
+        errors.append(
+            FieldError.forbidden(field, f"{field} is forbidden for watch unless sendInitialEvents is provided")
+        )
     return errors
 
 

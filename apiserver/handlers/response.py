@@ -26,8 +26,9 @@ GZIP_LEVEL = 1
 _GZIP_WINDOW = 16 + 15
 
 
-def write_object(scope: Scope, req: falcon.Request, resp: falcon.Response, obj: EncodedObject, output: Output,
-                 code: int = 200) -> None:
+def write_object(
+    scope: Scope, req: falcon.Request, resp: falcon.Response, obj: EncodedObject, output: Output, code: int = 200
+) -> None:
     """Answer with one object."""
     value = scope.forms.one(obj, output, table_include(Request.of(req.env).query, output))
     if isinstance(value, bytes):
@@ -46,8 +47,9 @@ def write_list(scope: Scope, req: falcon.Request, resp: falcon.Response, result:
     write_value(req, resp, scope.forms.many(result, output, include), output)
 
 
-def write_status(req: falcon.Request, resp: falcon.Response, status: dict[str, Any], output: Output,
-                 code: int = 200) -> None:
+def write_status(
+    req: falcon.Request, resp: falcon.Response, status: dict[str, Any], output: Output, code: int = 200
+) -> None:
     """Answer with a Status, whatever form of the object was asked for."""
     write_value(req, resp, status, output, code)
 
@@ -69,8 +71,9 @@ def write_bytes(req: falcon.Request, resp: falcon.Response, body: bytes, content
     resp.data = body
 
 
-def write_parts(req: falcon.Request, resp: falcon.Response, length: int, parts: Iterator[bytes],
-                serializer: Serializer) -> None:
+def write_parts(
+    req: falcon.Request, resp: falcon.Response, length: int, parts: Iterator[bytes], serializer: Serializer
+) -> None:
     """Answer with a body in parts."""
     resp.content_type = serializer.content_type
     if length > GZIP_FROM and _accepts_gzip(req):
@@ -98,12 +101,10 @@ def _mark_gzip(resp: falcon.Response) -> None:
 
 
 def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
-    from isal import isal_zlib  # noqa: PLC0415 - loaded by the first large answer
+    from isal import isal_zlib
 
     compressor = isal_zlib.compressobj(GZIP_LEVEL, wbits=_GZIP_WINDOW)
     for part in parts:
         if chunk := compressor.compress(part):
             yield chunk
     yield compressor.flush()
-
-

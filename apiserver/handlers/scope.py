@@ -17,9 +17,9 @@ from apiserver.api.names import GroupVersionKind, GroupVersionResource
 from apiserver.api.request import Request
 from apiserver.api.resource import Resource
 from apiserver.api.rest import Context
+from apiserver.api.serializers import Serializer
 from apiserver.api.server import Server
 from apiserver.api.strategy import Strategy
-from apiserver.api.serializers import Serializer
 from apiserver.handlers.forms import Forms
 from apiserver.handlers.negotiation import PRODUCED, SELF_DESCRIBING
 from apiserver.registry.admission import Admission
@@ -116,5 +116,3 @@ class Scope:
                 resource.to_storage(obj)
             obj["kind"], obj["apiVersion"] = target.kind, str(target.group_version)
         return obj
-
-

@@ -23,6 +23,7 @@ ANNOTATIONS_LIMIT = 256 * 1024
 GC_FINALIZERS = ("orphan", "foregroundDeletion")
 STANDARD_FINALIZERS = (*GC_FINALIZERS, "kubernetes")
 _META = Path("metadata")
+_IMMUTABLE = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 _IMMUTABLE_TEXT = "field is immutable"
 _NOT_AN_OWNER = {("", "v1", "Event")}
 
@@ -81,13 +82,13 @@ def validate_identity(
         if not namespace:
             errors.append(FieldError.required(_META / "namespace"))
         else:
-            errors += [
-                FieldError.invalid(_META / "namespace", namespace, p) for p in validation.dns_label(namespace)
-            ]
+            errors += [FieldError.invalid(_META / "namespace", namespace, p) for p in validation.dns_label(namespace)]
     elif namespace:
         errors.append(FieldError.forbidden(_META / "namespace", "not allowed on this type"))
     if metadata.get("generation", 0) < 0:
-        errors.append(FieldError.invalid(_META / "generation", metadata["generation"], "must be greater than or equal to 0"))
+        errors.append(
+            FieldError.invalid(_META / "generation", metadata["generation"], "must be greater than or equal to 0")
+        )
     return errors
 
 
@@ -95,10 +96,14 @@ def validate_update(metadata: Metadata, old: Metadata) -> list[FieldError]:
     """Problems of a changed object's metadata."""
     errors = [*_new_finalizers(metadata, old)]
     if old.get("generation", 0) and metadata.get("generation", 0) < old["generation"]:
-        errors.append(FieldError.invalid(_META / "generation", metadata.get("generation", 0), "must not be decremented"))
-    for field in ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
-        if metadata.get(field) != old.get(field):
-            errors.append(FieldError.invalid(_META / field, metadata.get(field), _IMMUTABLE_TEXT))
+        errors.append(
+            FieldError.invalid(_META / "generation", metadata.get("generation", 0), "must not be decremented")
+        )
+    errors += [
+        FieldError.invalid(_META / field, metadata.get(field), _IMMUTABLE_TEXT)
+        for field in _IMMUTABLE
+        if metadata.get(field) != old.get(field)
+    ]
     return [*errors, *_validate_common(metadata)]
 
 
@@ -114,7 +119,9 @@ def _new_finalizers(metadata: Metadata, old: Metadata) -> list[FieldError]:
     return [
         FieldError.forbidden(
             _META / "finalizers",
-            "no new finalizers can be added if the object is being deleted, found new finalizers []string{" + shown + "}",
+            "no new finalizers can be added if the object is being deleted, found new finalizers []string{"
+            + shown
+            + "}",
         )
     ]
 
@@ -199,6 +206,8 @@ def _validate_finalizers(finalizers: list[str], path: Path) -> list[FieldError]:
             errors.append(FieldError.invalid(path / i, finalizer, text))
     if all(f in finalizers for f in GC_FINALIZERS):
         errors.append(
-            FieldError.invalid(path, finalizers, f"finalizer {GC_FINALIZERS[0]} and {GC_FINALIZERS[1]} cannot be both set")
+            FieldError.invalid(
+                path, finalizers, f"finalizer {GC_FINALIZERS[0]} and {GC_FINALIZERS[1]} cannot be both set"
+            )
         )
     return errors

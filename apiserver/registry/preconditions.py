@@ -11,9 +11,7 @@ from apiserver.api.errors import Conflict
 from apiserver.api.names import GroupResource
 
 
-def check_uid(
-    resource: GroupResource, key: str, name: str, obj: dict[str, Any], old: dict[str, Any] | None
-) -> None:
+def check_uid(resource: GroupResource, key: str, name: str, obj: dict[str, Any], old: dict[str, Any] | None) -> None:
     """The uid in ``obj`` must be that of ``old`` (None: nothing is stored, which no uid fits).
 
     :raises Conflict: it is another one; the text is upstream's StorageError.

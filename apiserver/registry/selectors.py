@@ -293,7 +293,9 @@ class FieldSelector:
         return ",".join(map(str, self.requirements))
 
 
-def parse_field_selector(text: str, supported: Iterable[str], unsupported: Callable[[str], str]) -> FieldSelector | None:
+def parse_field_selector(
+    text: str, supported: Iterable[str], unsupported: Callable[[str], str]
+) -> FieldSelector | None:
     """From a query parameter; None when it selects everything.
 
     :param supported: the fields that may be named.
@@ -327,7 +329,7 @@ def _split_terms(text: str) -> list[str]:
 
 def _split_term(term: str) -> tuple[str, bool, str] | None:
     """COMPAT: fields.splitTerm: the first operator outside an escape decides."""
-    match = re.match(r"((?:\\.|[^=!\\]|!(?!=))*)(!=|==|=)(.*)", term, re.S)
+    match = re.match(r"((?:\\.|[^=!\\]|!(?!=))*)(!=|==|=)(.*)", term, re.DOTALL)
     return (match[1], match[2] == "!=", match[3]) if match else None
 
 

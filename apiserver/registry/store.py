@@ -44,9 +44,7 @@ from apiserver.storage.cache.resource import ResourceCache
 
 Object = dict[str, Any]
 
-MODIFIED_TEXT = (
-    "the object has been modified; please apply your changes to the latest version and try again"
-)
+MODIFIED_TEXT = "the object has been modified; please apply your changes to the latest version and try again"
 
 
 class Store:
@@ -243,9 +241,7 @@ class Store:
                 return current, False
             if options.dry_run:
                 return self.codec.encoded(obj, current.revision, key), False
-            revision = self._fitting(
-                obj, lambda value: self.storage.update(key, value, current.revision, ttl=self.ttl)
-            )
+            revision = self._fitting(obj, lambda value: self.storage.update(key, value, current.revision, ttl=self.ttl))
             stored = True
             return self._written(obj, revision, key), False
         finally:
@@ -431,7 +427,7 @@ class SubresourceStore:
         transform: Transform,
         options: WriteOptions,
         validate: Validator,
-        create: Validator | None = None,  # noqa: ARG002 - the protocol's: a subresource never makes its object
+        create: Validator | None = None,
     ) -> tuple[EncodedObject, bool]:
         """As :meth:`Store.update`, but it never creates."""
         return self._store.update(ctx, name, transform, options, validate)

@@ -1,6 +1,7 @@
 """Storage errors and revisions as the API tells them.
 
-COMPAT: k8s.io/apiserver/pkg/registry/generic/registry InterpretGetError and its siblings; .../storage APIObjectVersioner
+COMPAT: k8s.io/apiserver/pkg/registry/generic/registry InterpretGetError and its siblings;
+.../storage APIObjectVersioner
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from apiserver.api.names import GroupResource
 from apiserver.api.storage import (
     CompactedError,
     FutureRevisionError,
-    StorageError,
     RevisionMismatchError,
+    StorageError,
     UnavailableError,
     ValueTooLargeError,
 )
