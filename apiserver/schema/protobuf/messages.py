@@ -83,7 +83,7 @@ class Messages:
             file.dependency.extend(self._files)
             for message in messages:
                 _describe(file.message_type.add(), message)
-            self._pool.Add(file)  # type: ignore[no-untyped-call]  # protobuf's types lack it
+            self._pool.Add(file)
             self._files.append(file.name)
         self._known |= wanted
 
@@ -109,9 +109,7 @@ def _in_order(by_package: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
     names = dict(by_package)
     while names:
         for package, messages in names.items():
-            used = {
-                value_types(f, m)[1].rpartition(".")[0] for m in messages for f in definitions()[m]
-            } - {package, ""}
+            used = {value_types(f, m)[1].rpartition(".")[0] for m in messages for f in definitions()[m]} - {package, ""}
             if not used & names.keys():
                 done.append((package, messages))
                 del names[package]
