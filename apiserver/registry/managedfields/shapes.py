@@ -9,7 +9,6 @@ COMPAT: kube-openapi schemaconv (which types are atomic, lists, maps), structure
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -31,18 +30,18 @@ _LEAF_CHANGED: Final[Changes] = (MEMBER, None)
 _Plan = tuple[Fields, tuple[tuple[str, str, "Shape"], ...]]
 
 
-class Shape(ABC):
+class Shape:
     """A type whose parts are owned one by one."""
 
     __slots__ = ()
 
-    @abstractmethod
     def added(self, value: Any) -> Fields:
         """The node of a value that was not there before: itself and everything below."""
+        raise NotImplementedError
 
-    @abstractmethod
     def compare(self, old: Any, new: Any) -> Changes:
         """What changes between two values that differ; either may be null."""
+        raise NotImplementedError
 
 
 def _leaves(old: Any, new: Any) -> Changes:

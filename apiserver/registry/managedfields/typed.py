@@ -129,7 +129,12 @@ def merge(shape: Shape | None, live: Any, config: Any) -> Any:
 def _merge_entries(shape: Record, live: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
     result = dict(live)
     for name, value in config.items():
-        result[name] = merge(shape.entry(name)[1], live[name], value) if name in live else value
+        old = live.get(name)
+        if old is None or old == value:
+            result[name] = value
+        else:
+            inner = shape.entry(name)[1]
+            result[name] = value if inner is None else merge(inner, old, value)
     return result
 
 

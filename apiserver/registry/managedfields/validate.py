@@ -16,19 +16,30 @@ from apiserver.registry.managedfields.fieldset import element_text
 from apiserver.schema import types
 from apiserver.schema.gotext import quote
 
-Problem = tuple[str, str]
+Path = Any
+"""None at the top, or a pair (path of the parent, step); a step is a path element or a list index."""
+
+Problem = tuple[Path, str]
 """Path and message."""
 
 
 def explain(value: Any, node: types.Node) -> str:
     """What is wrong with a configuration, "" for nothing."""
-    problems = [f"{path}: {message}" if path else message for path, message in _check(value, node, "")]
+    problems = [f"{_text_of(path)}: {message}" if path else message for path, message in _check(value, node, None)]
     if len(problems) == 1:
         return problems[0]
     return "\n".join(["errors:", *(f"  {problem}" for problem in problems)]) if problems else ""
 
 
-def _check(value: Any, node: types.Node, path: str) -> list[Problem]:
+def _text_of(path: Path) -> str:
+    text = ""
+    while path:
+        path, step = path
+        text = (f"[{step}]" if isinstance(step, int) else element_text(step)) + text
+    return text
+
+
+def _check(value: Any, node: types.Node, path: Path) -> list[Problem]:
     if value is None:
         return []
     if isinstance(node, types.Struct | types.Map):
@@ -44,37 +55,38 @@ def _check(value: Any, node: types.Node, path: str) -> list[Problem]:
     return [(path, message)] if message else []
 
 
-def _check_map(value: dict[str, Any], node: types.Struct | types.Map, path: str) -> list[Problem]:
+def _check_map(value: dict[str, Any], node: types.Struct | types.Map, path: Path) -> list[Problem]:
     fields: Mapping[str, types.Field] = node.fields if isinstance(node, types.Struct) else {}
     problems: list[Problem] = []
     for name in sorted(value):
         field = fields.get(name)
         if field is not None:
-            problems += _check(value[name], field.node, f"{path}.{name}")
+            item = value[name]
+            if type(item) is not _USUAL.get(type(field.node)):
+                problems += _check(item, field.node, (path, f"f:{name}"))
         elif isinstance(node, types.Map):
-            problems += _check(value[name], node.value, f"{path}.{name}")
+            problems += _check(value[name], node.value, (path, f"f:{name}"))
         elif fields and not node.preserve_unknown:
             # COMPAT: the first undeclared field ends the walk over this map
-            return [*problems, (f"{path}.{name}", "field not declared in schema")]
+            return [*problems, ((path, f"f:{name}"), "field not declared in schema")]
     return problems
 
 
-def _check_list(value: list[Any], node: types.List, path: str) -> list[Problem]:
+def _check_list(value: list[Any], node: types.List, path: Path) -> list[Problem]:
     shape = shapes.of(node)
     problems: list[Problem] = []
     seen: set[str] = set()
     for i, item in enumerate(value):
-        step = f"[{i}]"
+        step: str | int = i
         if isinstance(shape, shapes.Keyed | shapes.Values):
             try:
-                (label,) = shape.labels([item])
+                (step,) = shape.labels([item])
             except elements.UnkeyedError as error:
                 return [*problems, (path, f"element {i}: {error}")]
-            step = element_text(label)
-            if label in seen:
-                problems.append((path, f"duplicate entries for key {step}"))
-            seen.add(label)
-        problems += _check(item, node.item, path + step)
+            if step in seen:
+                problems.append((path, f"duplicate entries for key {element_text(step)}"))
+            seen.add(step)
+        problems += _check(item, node.item, (path, step))
     return problems
 
 
@@ -131,6 +143,9 @@ def _boolean(value: Any) -> str:
 def _scalar(value: Any) -> str:
     return f"expected any scalar, got {_printed(value)}" if isinstance(value, dict | list) else ""
 
+
+_USUAL: Mapping[type, type] = {types.String: str, types.Integer: int, types.Boolean: bool, types.Time: str}
+"""The Python type of values that need no further look."""
 
 _SCALARS: Mapping[type, Callable[[Any], str]] = {
     types.String: _text,

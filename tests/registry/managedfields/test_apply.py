@@ -25,9 +25,11 @@ T0, T1, T2 = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z", "2026-01-01T00:00:0
 def stored(obj: Object) -> Object:
     """As it comes back from the store: fields without a value are gone, nothing is shared."""
 
-    def clean(value: Any) -> Any:
+    def clean(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
-            return {key: clean(item) for key, item in value.items() if item is not None}
+            # An entry of a map without a value is an empty one.
+            empty = {name: {} for name, item in value.items() if item is None and key == "groups"}
+            return {name: clean(item, name) for name, item in value.items() if item is not None} | empty
         return [clean(item) for item in value] if isinstance(value, list) else value
 
     result: Object = json.loads(json.dumps(clean(obj)))
