@@ -18,6 +18,7 @@ from apiserver.handlers.scope import Scope
 from apiserver.registry.admission import Admission
 from apiserver.registry.codec import Codec
 from apiserver.registry.kinds import Kinds
+from apiserver.registry.scale import ScaleStore
 from apiserver.registry.store import Store, SubresourceStore
 
 if TYPE_CHECKING:
@@ -85,8 +86,12 @@ class Installation:
         return Store(resource, shared.server.storage, shared.server.feed, codec, shared.root, ttl or None)
 
     def _of_subresource(self, resource: Resource, store: Any, sub: Subresource) -> tuple[Any, Strategy]:
+        if sub.scale is not None:
+            return ScaleStore(store, sub.scale), Strategy()
         if sub.storage is not None:
-            return sub.storage(self._shared.server, resource), sub.strategy or resource.strategy
+            # A body of another kind has none of the parent's defaults.
+            own = Strategy() if sub.kind is not None else resource.strategy
+            return sub.storage(self._shared.server, resource), sub.strategy or own
         strategy = sub.strategy or StatusStrategy(resource.strategy)
         return SubresourceStore(store, strategy), strategy
 

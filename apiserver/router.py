@@ -80,7 +80,8 @@ def make_app(delegates: Sequence[Delegate]) -> falcon.App[falcon.Request, falcon
     app.add_error_handler(ApiError, _answer_error)
     # Anything else is for the filters outside: panic recovery answers, and logs what happened.
     app.add_error_handler(Exception, _pass_on)
-    app.resp_options.default_media_type = "application/json"
+    # Every answer says itself what it is, and one without a body says nothing.
+    app.resp_options.default_media_type = None
     return app
 
 

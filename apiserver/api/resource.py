@@ -35,11 +35,21 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class ScalePaths:
+    """Where a scaled object keeps its replicas, as field names; ``selector`` makes the text of its label selector."""
+
+    replicas: tuple[str, ...] = ("spec", "replicas")
+    status_replicas: tuple[str, ...] = ("status", "replicas")
+    selector: Callable[[dict[str, Any]], str] = lambda _obj: ""
+
+
+@dataclass(frozen=True, slots=True)
 class Subresource:
     """A subresource such as ``status`` or ``scale``.
 
-    Either ``strategy`` (the generic store serves get, update and patch of the parent's object with these rules) or
-    ``storage`` (a factory ``(server, resource) -> object`` with some of the protocols of :mod:`apiserver.api.rest`).
+    Either ``strategy`` (the generic store serves get, update and patch of the parent's object with these rules), or
+    ``scale`` (the generic store shows and changes the replicas as an ``autoscaling/v1`` Scale), or ``storage`` (a
+    factory ``(server, resource) -> object`` with some of the protocols of :mod:`apiserver.api.rest`).
     ``kind`` is the kind of its body, None for the parent's.
     """
 
@@ -48,6 +58,7 @@ class Subresource:
     kind: GroupVersionKind | None = None
     storage: Callable[[Server, Resource], object] | None = None
     verbs: Sequence[str] | None = None
+    scale: ScalePaths | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ COMPAT: k8s.io/apiserver/pkg/registry/rest RESTCreateStrategy, RESTUpdateStrateg
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from apiserver.api import validation
@@ -36,6 +36,9 @@ class Strategy:
 
     default_propagation: str = ""
     """What happens to dependents when DELETE does not say: "" background, "Orphan", or "Foreground"."""
+
+    unowned_fields: Sequence[str] = ()
+    """Fields (dotted) that a ``/status`` with these rules does not write although they are no part of ``spec``."""
 
     def default(self, obj: Object) -> None:
         """Set the defaults that Go code sets, in place; also called for patched objects and for old stored ones."""

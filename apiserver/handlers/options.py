@@ -20,7 +20,7 @@ from apiserver.registry.selectors import parse_field_selector, parse_label_selec
 
 META = "meta.k8s.io"
 FIELD_MANAGER_MAX = 128
-VALIDATIONS = ("", "Ignore", "Warn", "Strict")
+VALIDATIONS = ("", "Ignore", "Strict", "Warn")
 PROPAGATIONS = ("Foreground", "Background", "Orphan")
 
 

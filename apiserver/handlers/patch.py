@@ -28,6 +28,7 @@ from apiserver.handlers.response import write_object
 from apiserver.handlers.scope import Scope
 from apiserver.registry import managedfields, metadata
 from apiserver.registry.patching import json_patch, merge_patch, results, strategic
+from apiserver.registry.patching.reading import duplicate_fields
 from apiserver.schema import body as schema_body
 from apiserver.schema import decode as schema_decode
 
@@ -120,6 +121,7 @@ class Patch:
             decoded = schema_decode.decode(patched, self.scope.type)
         except schema_decode.DecodeError as ex:
             raise results.refuse_result(shown(), ex.message) from None
+        decoded.strict = [*self.strict(), *decoded.strict]
         if decoded.strict and self.options.field_validation == "Strict":
             raise results.refuse_result(shown(), schema_body.strict_error(decoded.strict))
         kind = self.scope.kind
@@ -136,6 +138,10 @@ class Patch:
             return
         given = (*schema_body.split_version(given_version), given_kind)
         raise results.refuse_result(shown(), schema_body.unconvertible(given, kind, self.scope.kinds.registered))
+
+    def strict(self) -> list[str]:
+        """What strict decoding says about the patch itself."""
+        return []
 
     def shown(self, patched: Any) -> Callable[[], str]:
         """What an error shows: the patched document. Taken before decoding changes it, written only when needed."""
@@ -159,9 +165,15 @@ class JSONPatch(Patch):
         result: Object = json_patch.apply(current, json_patch.decode(self.data))
         return result
 
+    def strict(self) -> list[str]:
+        return json_patch.unknown_members(self._operations)
+
 
 class MergePatch(Patch):
     """RFC 7386."""
+
+    def strict(self) -> list[str]:
+        return duplicate_fields(self.data)
 
     def read(self) -> None:
         merge_patch.decode(self.data)
@@ -172,6 +184,9 @@ class MergePatch(Patch):
 
 class StrategicPatch(Patch):
     """Strategic merge, by the kind's merge keys."""
+
+    def strict(self) -> list[str]:
+        return duplicate_fields(self.data)
 
     def read(self) -> None:
         strategic.decode(self.data)
@@ -200,7 +215,7 @@ class Apply(Patch):
         try:
             value = schema_body.read(self.data, schema_body.YAML).value
         except schema_decode.DecodeError as ex:
-            raise BadRequest(f"error decoding YAML: {ex.message}") from None
+            raise BadRequest(f"error decoding YAML: error converting YAML to JSON: {ex.message}") from None
         if not isinstance(value, dict):
             raise BadRequest("error decoding YAML: the body of an apply patch must be an object")
         intent: Object = value
@@ -224,11 +239,12 @@ class Apply(Patch):
             subresource=scope.subresource,
             now=metadata.now(),
             type=scope.type,
+            fields=scope.owned,
         )
         obj = self.decoded(merged)
         if old is None:
             writing.match_namespace(scope, request, obj)
-            obj["metadata"].setdefault("name", self.name)
+            writing.match_name(obj, self.name)
             metadata.wipe_system_fields(obj["metadata"])
             self._validate = writing.admit_create(scope, request, self.name, obj, options)
             return obj

@@ -24,6 +24,7 @@ from apiserver.handlers.forms import Forms
 from apiserver.handlers.negotiation import PRODUCED, SELF_DESCRIBING
 from apiserver.registry.admission import Admission
 from apiserver.registry.kinds import Kinds
+from apiserver.registry.managedfields.filters import FieldFilter, of_endpoint
 from apiserver.schema.types import Struct
 
 Object = dict[str, Any]
@@ -52,6 +53,12 @@ class Scope:
     def type(self) -> Struct:
         """The type of the bodies; compiled when first needed."""
         return self.kinds.type_of(self.kind)
+
+    @cached_property
+    def owned(self) -> FieldFilter:
+        """Which fields a write through this endpoint may own."""
+        has_status = any(s.name == "status" for s in self.resource.subresources)
+        return of_endpoint(self.subresource, has_status=has_status, also=self.strategy.unowned_fields)
 
     @cached_property
     def formats(self) -> Sequence[Serializer]:

@@ -9,7 +9,6 @@ from typing import Any
 
 from apiserver.api.admission import CREATE, UPDATE
 from apiserver.api.errors import BadRequest
-from apiserver.api.names import GroupVersion
 from apiserver.api.request import Request
 from apiserver.api.rest import Validator, WriteOptions
 from apiserver.handlers.scope import Scope
@@ -64,17 +63,21 @@ def manager(request: Request, options: WriteOptions) -> str:
 
 
 def record(scope: Scope, request: Request, options: WriteOptions, live: Object | None, new: Object) -> None:
-    """Write managedFields of an update or create into ``new``. Both objects are in the storage version."""
-    stored = scope.resource.storage_gvk
-    version = GroupVersion(stored.group, stored.version)
+    """Write managedFields of an update or create into ``new``.
+
+    Both objects are in the storage version, or of the kind of a subresource that has one of its own.
+    """
+    own = bool(scope.subresource) and scope.kind != scope.resource.gvk
+    stored = scope.kind if own else scope.resource.storage_gvk
     managedfields.record_update(
         live,
         new,
         manager=manager(request, options),
-        api_version=str(version),
+        api_version=str(stored.group_version),
         subresource=scope.subresource,
         now=metadata.now(),
         type=scope.kinds.type_of(stored),
+        fields=scope.owned,
     )
 
 

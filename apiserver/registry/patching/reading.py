@@ -39,4 +39,5 @@ def duplicate_fields(body: bytes) -> list[str]:
     duplicates = gojson.read(body)[1]
     if duplicates is None:
         return []
-    return list(dict.fromkeys(f"duplicate field {quote(path_text(path))}" for _, path in duplicates.found))
+    paths = sorted(duplicates.paths().items(), key=lambda item: item[1])
+    return [f"duplicate field {quote(path_text(path))}" for path, _ in paths]
