@@ -29,13 +29,28 @@ TOKENS = 'admin-token,admin,admin-uid,"system:masters"\nalice-token,alice,alice-
 _LINE = re.compile(r"https://[^\s,]+")
 
 
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 class ServerProcess:
     """One server with one data directory.
 
     :param arguments: further flags of ``apiserver serve``.
+    :param environment: variables beside ours.
+    :param python: the interpreter whose ``apiserver`` is started.
     """
 
-    def __init__(self, directory: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *arguments: str,
+        environment: Mapping[str, str] | None = None,
+        python: str | Path = sys.executable,
+    ) -> None:
         self.directory = directory
         self.data = directory / "data"
         self.log = directory / "server.log"
@@ -43,6 +58,7 @@ class ServerProcess:
         self.url = ""
         self._arguments = arguments
         self._environment = dict(environment or {})
+        self._python = str(python)
         self._process: subprocess.Popen[bytes] | None = None
         self._client: httpx.Client | None = None
         self._port = "0"
@@ -54,12 +70,11 @@ class ServerProcess:
         self.directory.mkdir(parents=True, exist_ok=True)
         if not self.tokens.exists():
             self.tokens.write_text(TOKENS)
-        command = [sys.executable, "-m", "apiserver", "serve", f"--data-dir={self.data}", f"--secure-port={self._port}"]
-        command += [f"--token-auth-file={self.tokens}", *self._arguments]
+        command, environment = self._command(self._port)
         with self.log.open("ab") as log:
             begin = log.tell()
             self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **self._environment}
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **environment}
             )
         deadline = time.monotonic() + START_SECONDS
         self.url = self._wait_for_url(begin, deadline)
@@ -67,6 +82,11 @@ class ServerProcess:
         while not self._ready():
             self._check(deadline)
         return self
+
+    def _command(self, port: str) -> tuple[list[str], dict[str, str]]:
+        """What to start, and what its environment holds beside ours."""
+        command = [self._python, "-m", "apiserver", "serve", f"--data-dir={self.data}", f"--secure-port={port}"]
+        return [*command, f"--token-auth-file={self.tokens}", *self._arguments], self._environment
 
     def _wait_for_url(self, begin: int, deadline: float) -> str:
         while True:
@@ -116,10 +136,13 @@ class ServerProcess:
     def kill(self) -> None:
         """Kill everything at once, as a crash of the machine's process table would."""
         assert self._process is not None
-        for pid in [self.pid, *self.workers()]:
+        pids = [self.pid, *self.workers()]
+        for pid in pids:
             os.kill(pid, signal.SIGKILL)
         self._process.wait(STOP_SECONDS)
         self._process = None
+        while any(_lives(pid) for pid in pids):  # its sockets are open until then
+            time.sleep(0.005)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -198,3 +221,24 @@ class ServerProcess:
         answer = self.post("/api/v1/namespaces", {"metadata": {"name": name}})
         assert answer.status_code in (201, 409), answer.text
         return name
+
+
+class GunicornProcess(ServerProcess):
+    """A server under a gunicorn that is started by hand.
+
+    :param scripts: the folder in which this gunicorn is.
+    :param settings: by environment variable.
+    """
+
+    def __init__(self, directory: Path, scripts: Path, settings: Mapping[str, str] | None = None) -> None:
+        super().__init__(directory, environment=settings)
+        self._gunicorn = scripts / "gunicorn"
+
+    def _command(self, port: str) -> tuple[list[str], dict[str, str]]:
+        command = [str(self._gunicorn), "-c", "python:apiserver.serving.gunicorn_conf", "apiserver.wsgi:app"]
+        settings = {
+            "APISERVER_DATA_DIR": str(self.data),
+            "APISERVER_SECURE_PORT": port,
+            "APISERVER_TOKEN_AUTH_FILE": str(self.tokens),
+        }
+        return command, {**settings, **self._environment}

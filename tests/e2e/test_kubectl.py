@@ -3,49 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from tests.kubectl import KUBECTLS, SECONDS, Kubectl
 from tests.server import ServerProcess
 
 GUESTBOOK = Path(__file__).parent / "guestbook.yaml"
-SECONDS = 60.0
-KUBECTLS = {
-    "1.37": Path(sys.executable).parent / "kubectl",
-    "1.36": Path(sys.prefix) / "kubectl-1.36" / "bin" / "kubectl",
-}
-
-
-class Kubectl:
-    """kubectl of one minor, for one server and namespace."""
-
-    def __init__(self, program: Path, server: ServerProcess, namespace: str, cache: Path) -> None:
-        assert program.exists(), f"{program} is missing: make test installs it"
-        self._command = [str(program), f"--kubeconfig={server.kubeconfig}", f"--namespace={namespace}"]
-        self._command.append(f"--cache-dir={cache}")
-
-    def run(self, *arguments: str, text: str | None = None, ok: bool = True) -> str:
-        """Run it; returns what it printed."""
-        done = subprocess.run(
-            [*self._command, *arguments], input=text, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
-        assert (done.returncode == 0) == ok, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done.stdout + done.stderr
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Run it in the background."""
-        return subprocess.Popen(
-            [*self._command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
 
 
 @pytest.fixture(params=list(KUBECTLS))
 def kubectl(request: pytest.FixtureRequest, server: ServerProcess, namespace: str, tmp_path: Path) -> Kubectl:
-    return Kubectl(KUBECTLS[request.param], server, namespace, tmp_path / "cache")
+    return Kubectl(KUBECTLS[request.param], server.kubeconfig, namespace, tmp_path / "cache")
 
 
 def test_the_guestbook_is_applied_read_and_deleted(kubectl: Kubectl) -> None:

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 import tomllib
 import zipfile
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SOURCES = {"apiserver": "apiserver", "apiserver_plugins": "plugins"}
-UNBUILT = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.pyc")
+from tests.wheels import ROOT, SOURCES, own_wheel
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
-    """A wheel built from a copy of the sources, so that nothing left in the tree gets into it."""
-    copy = tmp_path_factory.mktemp("wheel")
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, copy / name)
-    for folder in SOURCES.values():
-        shutil.copytree(ROOT / folder, copy / folder, ignore=UNBUILT)
-    build = "from setuptools import build_meta; print(build_meta.build_wheel('dist'))"
-    subprocess.run([sys.executable, "-c", build], cwd=copy, check=True, capture_output=True, text=True, timeout=120)
-    (path,) = (copy / "dist").glob("*.whl")
-    return zipfile.ZipFile(path)
+    return zipfile.ZipFile(own_wheel(tmp_path_factory.mktemp("wheel")))
 
 
 def test_the_wheel_holds_every_file_of_both_packages_and_nothing_else(wheel):
