@@ -7,6 +7,7 @@ decided by gunicorn's header policy in the request object.
 from __future__ import annotations
 
 import ssl
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gunicorn.http.errors import ConfigurationProblem
@@ -57,13 +58,23 @@ def connection_template(worker: dict[str, Any], conn: Connection) -> dict[str, A
     return template
 
 
-def _key(name: str) -> str:
-    key = _KEYS.get(name)
-    if key is None:
-        key = "HTTP_" + name.replace("-", "_")
+def key(name: str) -> str:
+    """The environ's key of a header field, whose name is in capitals."""
+    found = _KEYS.get(name)
+    if found is None:
+        found = "HTTP_" + name.replace("-", "_")
         if len(_KEYS) < _MOST_KEYS:
-            _KEYS[name] = key
-    return key
+            _KEYS[name] = found
+    return found
+
+
+def fields(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Header fields as the environ has them; those that came several times are joined by commas."""
+    found: dict[str, str] = {}
+    for name, value in headers:
+        its = key(name)
+        found[its] = f"{found[its]},{value}" if its in found else value
+    return found
 
 
 def request_environ(template: dict[str, Any], request: Any, body: Any) -> dict[str, Any]:
@@ -75,18 +86,12 @@ def request_environ(template: dict[str, Any], request: Any, body: Any) -> dict[s
     :raises ConfigurationProblem: the path is not under SCRIPT_NAME.
     """
     env = template.copy()
+    env.update(getattr(request, "fields", None) or fields(request.headers))
     env["REQUEST_METHOD"] = request.method
     env["QUERY_STRING"] = request.query
     env["RAW_URI"] = request.uri
     env["SERVER_PROTOCOL"] = _PROTOCOLS.get(request.version) or "HTTP/{}.{}".format(*request.version)
     env["wsgi.input"] = body
-    keys = _KEYS
-    for name, value in request.headers:
-        key = keys.get(name) or _key(name)
-        if key in env:
-            env[key] = f"{env[key]},{value}"
-        else:
-            env[key] = value
     path = request.path
     if request.scheme != env["wsgi.url_scheme"]:
         env["wsgi.url_scheme"] = request.scheme

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from apiserver.serving.limits import Limits
 
 _PLAIN_HTTP = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+_NEW, _IDLE, _HEAD, _BODY, _BUSY, _WRITE = State.NEW, State.IDLE, State.HEAD, State.BODY, State.BUSY, State.WRITE
 _RETRY = 4096
 """An incomplete head is parsed again when a line has come, or this many bytes."""
 
@@ -105,7 +106,7 @@ class Http1:
     def advance(self, conn: Connection) -> None:
         """Go on with a connection that the hub saw readable or writable. Never raises."""
         try:
-            if conn.state is State.NEW and not self._open(conn):
+            if conn.state is _NEW and not self._open(conn):
                 return
             if conn.response is not None and not self._answer(conn, conn.response):
                 return
@@ -124,7 +125,7 @@ class Http1:
         if self._context is not None and not self._handshake(conn, self._context):
             return False
         conn.template = environ.connection_template(self._template, conn)
-        conn.state = State.HEAD
+        conn.state = _HEAD
         conn.deadline = time.monotonic() + self._limits.head
         return True
 
@@ -163,7 +164,7 @@ class Http1:
         body = self._read_body(conn, request)
         if body is None:
             return False
-        conn.state = State.BUSY
+        conn.state = _BUSY
         self._owner.begin_request(request)
         response = conn.response = Response(request, conn.send_all)
         if not self._keep_alive or self._owner.draining:
@@ -172,13 +173,19 @@ class Http1:
         if self._observe is not None:
             response.observed = env, time.monotonic()
         result = self._app(env, response.start_response)
-        if isinstance(result, WatchStream):
-            response.body = result
-            return self._hand_over(conn, response, result)
         response.body = result
-        if type(result) is list and len(result) < 2 and response.sizeable:
-            response.length = sum(map(len, result))
-        response.pieces = iter(result)
+        if type(result) is list and len(result) == 1:
+            pending: list[bytes | memoryview] = [*response.whole(result[0], self._owner.draining)]
+            if len(pending) == 1:  # the ordinary answer, in one send
+                sent = conn.send(pending[0])
+                if sent == len(pending[0]):
+                    return self._answered(conn, response)
+                pending[0] = memoryview(pending[0])[sent:]
+            response.pending = pending
+        elif isinstance(result, WatchStream):
+            return self._hand_over(conn, response, result)
+        else:
+            response.pieces = iter(result)
         return self._answer(conn, response)
 
     def _hand_over(self, conn: Connection, response: Response, stream: WatchStream) -> bool:
@@ -205,8 +212,8 @@ class Http1:
                     return self._begun(conn, request)
                 tried = size
             now = time.monotonic()
-            if size and conn.state is not State.HEAD:
-                conn.state, conn.deadline = State.HEAD, now + self._limits.head
+            if size and conn.state is not _HEAD:
+                conn.state, conn.deadline = _HEAD, now + self._limits.head
             if size and not until:
                 until = now + self._patience()
             if not conn.fill(until - now if size else 0.0):
@@ -217,7 +224,7 @@ class Http1:
 
     def _begun(self, conn: Connection, request: Any) -> Any:
         conn.requests += 1
-        conn.request, conn.state = request, State.BODY
+        conn.request = request
         if request.body is not None:
             conn.scan = BodyScan(request.body.reader)
             conn.deadline = time.monotonic() + self._limits.body
@@ -234,6 +241,7 @@ class Http1:
         while not scan.complete(buffer) and len(buffer) < self._limits.prefetch:
             now = time.monotonic()
             until = until or now + self._patience()
+            conn.state = _BODY
             if not conn.fill(until - now, min(max(scan.missing(buffer), RECORD), 1 << 18)):
                 self._parking.park(conn, conn.deadline)
                 return None
@@ -258,7 +266,7 @@ class Http1:
             piece = next(pieces, None)
             if piece is None:
                 break
-            response.pending = [*response.framed(piece, draining)] if piece else []
+            response.pending = [*response.framed(piece, draining)] if piece else None
             if response.pending and not self._flush(conn, response):
                 return False
             if response.bodiless and response.head_sent:
@@ -283,8 +291,8 @@ class Http1:
                 del pending[0]
             elif sent:
                 pending[0] = memoryview(data)[sent:]
-            elif not conn.wait(select.POLLOUT, self._limits.patience):
-                conn.state = State.WRITE
+            elif not conn.wait(select.POLLOUT, self._patience()):
+                conn.state = _WRITE
                 self._parking.park(conn, time.monotonic() + self._limits.write_stall, write=True)
                 return False
         return True
@@ -295,7 +303,7 @@ class Http1:
         if response.close or not response.complete or not consumed:
             self._parking.linger(conn)
             return False
-        conn.state = State.IDLE
+        conn.state = _IDLE
         if conn.inbox.buffer:
             if self._owner.crowded():
                 self._parking.requeue(conn)

@@ -26,6 +26,9 @@ JOIN = 64 << 10
 _PLAIN, _LENGTH, _CONNECTION, _HOP, _DATE = range(5)
 _BLANK = " \t"
 _SPECIAL = {"content-length": _LENGTH, "connection": _CONNECTION, "date": _DATE}
+_NO_LENGTH = frozenset((*range(100, 200), 204))
+_NO_BODY = _NO_LENGTH | {304}
+_PROTOCOLS = {(1, 1): "HTTP/1.1", (1, 0): "HTTP/1.0"}
 _kinds: dict[str, int] = {}
 _statuses: dict[str, int] = {}
 _MOST_KNOWN = 1000
@@ -74,13 +77,13 @@ class Response:
     """
 
     __slots__ = (
+        "_dated",
         "_lines",
         "_write",
+        "bodiless",
         "body",
         "chunked",
         "close",
-        "code",
-        "dated",
         "head_sent",
         "headers",
         "length",
@@ -95,26 +98,15 @@ class Response:
     def __init__(self, request: Any, write: Callable[[bytes], None]) -> None:
         self.request, self._write = request, write
         self.status = ""
-        self.code = 0
         self.headers: Sequence[tuple[str, str]] = ()
         self.length: int | None = None
-        self.chunked = self.head_sent = self.dated = False
+        self.chunked = self.head_sent = self.bodiless = False
         self.close: bool = request.should_close()
         self.sent = 0
         self.body: Iterable[bytes] | None = None
         self.pieces: Iterator[bytes] | None = None
         self.observed: tuple[dict[str, Any], float] | None = None
-        self.pending: list[memoryview | bytes] = []
-
-    @property
-    def bodiless(self) -> bool:
-        """No body may follow, whatever the application gives (RFC 9110 section 6.4.1)."""
-        return self.code in (204, 304) or self.code < 200 or self.request.method == "HEAD"
-
-    @property
-    def sizeable(self) -> bool:
-        """The application gave no length, and one may still be told."""
-        return self.length is None and not self.head_sent and not self.bodiless
+        self.pending: list[memoryview | bytes] | None = None
 
     def start_response(
         self, status: str, headers: Sequence[tuple[str, str]], exc_info: ExcInfo | None = None
@@ -127,21 +119,24 @@ class Response:
             self._restart(exc_info)
         elif self.status:
             raise AssertionError("Response headers already set!")
-        self.code = _statuses.get(status) or _code(status)
-        self.status, self.headers, self.length, self.dated = status, headers, None, False
-        lines = []
+        code = _statuses.get(status) or _code(status)
+        self.status, self.headers, self.length, self._dated = status, headers, None, False
+        lines, kinds, matches = "", _kinds, HEADER_VALUE_RE.fullmatch
         for name, value in headers:
-            kind = _kinds.get(name)
+            kind = kinds.get(name)
             if kind is None:
                 kind = _kind(name)
             if not isinstance(value, str):
                 raise TypeError(f"{value!r} is not a string")
-            if not HEADER_VALUE_RE.fullmatch(value):
+            if not (value.isascii() and value.isprintable()) and not matches(value):
                 raise InvalidResponseHeader(f"{name!r}")
-            if kind != _PLAIN and not self._special(kind, value):
-                continue
-            lines.append(f"{name}: {value.strip(_BLANK)}\r\n")
+            if kind == _PLAIN or self._special(kind, value):
+                lines += f"{name}: {value.strip(_BLANK)}\r\n"
         self._lines = lines
+        # No body may follow, whatever the application gives (RFC 9110 section 6.4.1).
+        self.bodiless = self.request.method == "HEAD" or code in _NO_BODY
+        if code in _NO_LENGTH:
+            self.length = None
         return self.write
 
     def _restart(self, exc_info: ExcInfo) -> None:
@@ -154,10 +149,10 @@ class Response:
             if not value.strip(_BLANK).isdecimal():
                 raise InvalidResponseHeader("'Content-Length'")
             self.length = int(value)
-        elif kind == _CONNECTION and value.strip(_BLANK).lower() == "close":
-            self.close = True
+        elif kind == _CONNECTION:
+            self.close = self.close or value.strip(_BLANK).lower() == "close"
         elif kind == _DATE:
-            self.dated = True
+            self._dated = True
             return True
         return False
 
@@ -175,27 +170,21 @@ class Response:
         """
         if not self.status:
             raise AssertionError("the application did not call start_response")
-        version = self.request.version
-        length = None if self.code == 204 or self.code < 200 else self.length
-        bodiless = self.bodiless
-        self.chunked = length is None and version > (1, 0) and not bodiless
-        if draining or (length is None and not self.chunked and not bodiless):
+        version, framing = self.request.version, ""
+        if self.length is not None:
+            framing = f"Content-Length: {self.length}\r\n"
+        elif not self.bodiless:
+            if version > (1, 0):
+                self.chunked, framing = True, "Transfer-Encoding: chunked\r\n"
+            else:
+                self.close = True
+        if draining:
             self.close = True
-        head = ["HTTP/%d.%d %s\r\n" % (*version, self.status)]  # noqa: UP031  (faster, and the hottest line there is)
-        head += self._lines
-        if length is not None:
-            head.append(f"Content-Length: {length}\r\n")
-        elif self.chunked:
-            head.append("Transfer-Encoding: chunked\r\n")
-        if not self.dated:
-            head.append(http_date())
-        if self.close:
-            head.append("Connection: close\r\n")
-        elif version <= (1, 0):
-            head.append("Connection: keep-alive\r\n")
-        head.append("\r\n")
+        connection = "Connection: close\r\n" if self.close else "" if version > (1, 0) else "Connection: keep-alive\r\n"
+        date = "" if self._dated else http_date()
+        protocol = _PROTOCOLS.get(version) or "HTTP/{}.{}".format(*version)
         self.head_sent = True
-        return "".join(head).encode("latin-1")
+        return f"{protocol} {self.status}\r\n{self._lines}{framing}{date}{connection}\r\n".encode("latin-1")
 
     def framed(self, piece: bytes, draining: bool = False) -> list[bytes]:
         """A piece of the body as it goes on the wire, after the head if that has not been sent.
@@ -218,6 +207,15 @@ class Response:
         if head and size > JOIN:
             return [head, piece]
         return [head + piece if head else piece]
+
+    def whole(self, body: bytes, draining: bool) -> list[bytes]:
+        """The complete answer with a body of one piece, whose length is told if the application did not."""
+        if self.length is None and not self.head_sent and not self.bodiless:
+            self.length = len(body)
+        parts = self.framed(body, draining)
+        if self.chunked:
+            parts.append(b"0\r\n\r\n")
+        return parts
 
     def end(self) -> bytes:
         """What follows the last piece."""
