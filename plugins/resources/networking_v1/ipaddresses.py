@@ -17,7 +17,7 @@ from apiserver.api.rest import Context
 from apiserver.api.server import Server
 from apiserver.api.strategy import SpecStatusStrategy
 from apiserver.api.validation import dns_subdomain, path_segment
-from apiserver_plugins.resources.common.columns import AGE, value_at
+from apiserver_plugins.resources.common.columns import value_at
 from apiserver_plugins.resources.common.values import immutable, invalid, parse_ip
 
 _PARENT = Path("spec.parentRef")
@@ -74,6 +74,6 @@ def apiserver_resources(server: Server) -> Iterable[Resource]:
             namespaced=False,
             short_names=("ip",),
             strategy=IPAddressStrategy(),
-            columns=(Column("ParentRef", _parent, field="spec.parentRef"), AGE),
+            columns=(Column("ParentRef", _parent, field="spec.parentRef"),),
         )
     ]
