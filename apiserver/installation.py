@@ -83,7 +83,8 @@ class Installation:
         if codec is None:
             codec = self._codecs[resource.key_prefix] = Codec(resource)
         ttl = resource.ttl(shared.server.config) if resource.ttl is not None else None
-        return Store(resource, shared.server.storage, shared.server.feed, codec, shared.root, ttl or None)
+        check = shared.kinds.check_of(resource.storage_gvk)
+        return Store(resource, shared.server.storage, shared.server.feed, codec, shared.root, ttl or None, check)
 
     def _of_subresource(self, resource: Resource, store: Any, sub: Subresource) -> tuple[Any, Strategy]:
         if sub.scale is not None:

@@ -12,6 +12,7 @@ from typing import Any
 from apiserver.api.names import GroupVersionKind
 from apiserver.api.resource import Resource
 from apiserver.schema import builtin, custom, definitions
+from apiserver.schema.check import SchemaCheck
 from apiserver.schema.types import Struct
 
 OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
@@ -29,6 +30,7 @@ class Kinds:
         self._definitions = definitions.of(minor)
         self._schemas: dict[GroupVersionKind, Mapping[str, Any]] = {}
         self._custom: dict[GroupVersionKind, Struct] = {}
+        self._checks: dict[GroupVersionKind, SchemaCheck] = {}
 
     def add(self, resources: Iterable[Resource]) -> None:
         """Make the kinds of these declarations known."""
@@ -51,6 +53,12 @@ class Kinds:
         if found is None:
             raise LookupError(f"no schema for {gvk}: declare Resource(schema=...)")
         return found
+
+    def check_of(self, gvk: GroupVersionKind) -> SchemaCheck | None:
+        """The check of a kind that brings its schema; None for built-in kinds, whose rules are in their strategies."""
+        if gvk not in self._schemas:
+            return None
+        return self._checks.setdefault(gvk, SchemaCheck(self._schemas[gvk]))
 
     def _compile(self, gvk: GroupVersionKind) -> Struct:
         return custom.kind(self._schemas[gvk], self._types, version=gvk.version, name=gvk.kind)

@@ -39,6 +39,7 @@ from apiserver.registry import deletion, metadata, names
 from apiserver.registry.codec import Codec
 from apiserver.registry.deletion import Grace
 from apiserver.registry.translate import parse_revision, storage_errors
+from apiserver.schema.check import SchemaCheck
 from apiserver.storage.cache.feed import Feed
 from apiserver.storage.cache.resource import ResourceCache
 
@@ -55,10 +56,18 @@ class Store:
     :param feed: the process's watch cache.
     :param root: the key prefix of everything, such as ``/registry/``.
     :param ttl: seconds until an object vanishes, None = never.
+    :param check: of the schema that the kind brings; objects that do not fit never get to the strategy's checks.
     """
 
     def __init__(
-        self, resource: Resource, storage: Storage, feed: Feed, codec: Codec, root: str, ttl: int | None = None
+        self,
+        resource: Resource,
+        storage: Storage,
+        feed: Feed,
+        codec: Codec,
+        root: str,
+        ttl: int | None = None,
+        check: SchemaCheck | None = None,
     ) -> None:
         self.resource = resource
         self.strategy: Strategy = resource.strategy
@@ -67,6 +76,7 @@ class Store:
         self.codec = codec
         self.prefix = f"{root}{resource.key_prefix}/"
         self.ttl = ttl
+        self._check = check
 
     @functools.cached_property
     def cache(self) -> ResourceCache:
@@ -128,7 +138,7 @@ class Store:
             strategy.prepare_for_create(ctx, obj)
             errors = [
                 *metadata.validate(obj["metadata"], self.resource.namespaced, strategy.validate_name),
-                *strategy.validate(ctx, obj),
+                *(self._unfitting(obj) or strategy.validate(ctx, obj)),
             ]
             self._refuse(obj, errors)
             for warning in strategy.warnings_on_create(ctx, obj):
@@ -253,7 +263,7 @@ class Store:
         before_update(self.strategy, ctx, obj, old)
         errors = metadata.validate_update(obj["metadata"], old["metadata"])
         # COMPAT: upstream checks metadata twice, in BeforeUpdate and in each kind's ValidateUpdate
-        errors = [*errors, *errors, *self.strategy.validate_update(ctx, obj, old)]
+        errors = [*errors, *errors, *(self._unfitting(obj) or self.strategy.validate_update(ctx, obj, old))]
         self._refuse(obj, errors)
         for warning in self.strategy.warnings_on_update(ctx, obj, old):
             ctx.request.warn(warning)
@@ -381,6 +391,9 @@ class Store:
             if obj["metadata"].pop("managedFields", None) is None:
                 raise
             return write(self.codec.encode(obj))
+
+    def _unfitting(self, obj: Object) -> Sequence[FieldError]:
+        return self._check.errors(obj) if self._check is not None else ()
 
     def _refuse(self, obj: Object, errors: Sequence[FieldError]) -> None:
         if errors:
