@@ -53,6 +53,7 @@ class Hub:
         self._new_timers: deque[Connection] = deque()
         self._timers: list[tuple[float, int, Connection | Watch]] = []
         self._count = itertools.count()
+        self._stale = 0
         self._ending: deque[Watch] = deque()
         self._ending_rate, self._ended_at = 0.0, 0.0
         self._stopping = False
@@ -215,6 +216,15 @@ class Hub:
         watch.timer = when
         heapq.heappush(self._timers, (when, next(self._count), watch))
 
+    def _unschedule(self, watch: Watch) -> None:
+        """Forget a watch's timer; timers of streams that have ended may lie an hour ahead, so sweep now and then."""
+        watch.timer = None
+        self._stale += 1
+        if self._stale > 64 and self._stale * 2 > len(self._timers):
+            self._timers = [entry for entry in self._timers if entry[2].timer == entry[0] and not _over(entry[2])]
+            heapq.heapify(self._timers)
+            self._stale = 0
+
     def _add_timers(self) -> None:
         while self._new_timers:
             conn = self._new_timers.popleft()
@@ -224,9 +234,8 @@ class Hub:
             heapq.heappush(self._timers, (conn.deadline, next(self._count), conn))
 
     def _run_timers(self, now: float) -> None:
-        timers = self._timers
-        while timers and timers[0][0] <= now:
-            when, _, item = heapq.heappop(timers)
+        while self._timers and self._timers[0][0] <= now:
+            when, _, item = heapq.heappop(self._timers)
             if item.timer != when:
                 continue
             item.timer = None
@@ -268,6 +277,7 @@ class Hub:
         """The stream has ended and all of it is sent."""
         conn = watch.conn
         self._watches.pop(conn.fd, None)
+        self._unschedule(watch)
         watch.close()
         conn.state = State.IDLE
         if not watch.keep_alive or self._draining:
@@ -282,6 +292,7 @@ class Hub:
         self._watches.pop(watch.conn.fd, None)
         if reason:
             self._log.warning("Closing the watch of %s: %s", watch.conn.peer, reason)
+        self._unschedule(watch)
         watch.close()
         self._close(watch.conn)
 
@@ -318,3 +329,7 @@ class Hub:
     def _close(self, conn: Connection) -> None:
         self._poller.forget(conn.fd)
         conn.close()
+
+
+def _over(item: Connection | Watch) -> bool:
+    return (item.conn if isinstance(item, Watch) else item).closed

@@ -10,6 +10,7 @@ import contextlib
 import math
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from apiserver.serving.connection import Connection, Disconnected
@@ -117,8 +118,11 @@ class Watch:
             self._hub.adopt(self)
             self.listen()
         try:
-            if not self._ended and not self._has_enough():
-                self._take(now)
+            if self._pending or self._out or self._ended:
+                if not self._ended and not self.stream.on_demand:
+                    self._take(now)
+            elif self._pass_on(now):
+                return
             if writable or self._stalled is math.inf:
                 self._send(TURN)
             self._settle(now)
@@ -126,6 +130,28 @@ class Watch:
             self._hub.dropped(self, "")
         except Exception as ex:
             self._hub.dropped(self, f"{type(ex).__name__}: {ex}")
+
+    def _pass_on(self, now: float) -> bool:
+        """The ordinary turn: nothing waits here, the stream has one frame or none, the socket takes all of it.
+
+        Every watcher has it at every event; False when it was not ordinary and the rest of the turn must follow.
+        """
+        stream = self.stream
+        frames = stream.take(now)
+        if frames is None or len(frames) > 1:
+            self._received(frames)
+            return False
+        if frames and frames[0]:
+            frame = frames[0]
+            data = b"%x\r\n%b\r\n" % (len(frame), frame) if self.chunked else frame
+            sent = self.conn.send(data)
+            if sent != len(data):
+                self._pending = memoryview(data)[sent:]
+                return False
+        timer, when = self.timer, stream.next_timer()
+        if when < (math.inf if timer is None else timer):
+            self._hub.schedule(self, when)
+        return True
 
     def _settle(self, now: float) -> None:
         """After sending: what to wait for."""
@@ -183,7 +209,9 @@ class Watch:
     # -- bytes -----------------------------------------------------------------------------------------------------
 
     def _take(self, now: float) -> None:
-        frames = self.stream.take(now)
+        self._received(self.stream.take(now))
+
+    def _received(self, frames: Sequence[bytes] | None) -> None:
         if frames is None:
             self.close()
             if self.chunked:
