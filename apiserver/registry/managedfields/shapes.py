@@ -225,7 +225,9 @@ class Free(Shape):
         return FREE_MAP.added(value) if isinstance(value, dict) else MEMBER
 
     def compare(self, old: Any, new: Any) -> Changes:
-        if isinstance(old, dict) and isinstance(new, dict):
+        if isinstance(old, dict) and (isinstance(new, dict) or new is None):
+            return FREE_MAP.compare(old, new)
+        if old is None and isinstance(new, dict):
             return FREE_MAP.compare(old, new)
         below = FREE_MAP.added(new) if isinstance(new, dict) else MEMBER
         gone = FREE_MAP.added(old) if isinstance(old, dict) else MEMBER

@@ -184,21 +184,25 @@ def _merge_lists(shape: Keyed | Values, live: list[Any], config: list[Any]) -> l
 
 
 def remove(shape: Shape | None, value: Any, doomed: Fields) -> Any:
-    """The value without the members of ``doomed``. A list or map that loses everything becomes null.
+    """The value without the members of ``doomed``.
+
+    A container that loses all its entries stays, empty, unless it is the top: that becomes null.
 
     COMPAT: removeItemsWithSchema
     """
     record = _record(shape)
     if record is not None and isinstance(value, dict):
         kept = {}
+        within = False
         for name, item in value.items():
             label, inner = record.entry(name)
             node = doomed.get(label)
             if node is None:
                 kept[name] = item
             elif not is_member(node):
-                kept[name] = remove(inner, item, node)
-        return kept or None
+                within = True
+                kept[name] = _remove_within(inner, item, node)
+        return kept if kept or within else None
     if isinstance(shape, Keyed | Values) and isinstance(value, list):
         inner = shape.item if isinstance(shape, Keyed) else None
         left = []
@@ -207,6 +211,11 @@ def remove(shape: Shape | None, value: Any, doomed: Fields) -> Any:
             if node is None:
                 left.append(item)
             elif not is_member(node):
-                left.append(remove(inner, item, node))
+                left.append(_remove_within(inner, item, node))
         return left or None
     return None if isinstance(value, dict | list) else value
+
+
+def _remove_within(shape: Shape | None, value: Any, doomed: Fields) -> Any:
+    left = remove(shape, value, doomed)
+    return type(value)() if left is None and isinstance(value, dict | list) else left
