@@ -17,17 +17,6 @@ Set by our worker only. Under another server the key is missing and nobody is au
 
 
 @runtime_checkable
-class BecomesReady(Protocol):
-    """An application that is not ready as soon as it has been imported."""
-
-    def wait_until_ready(self) -> bool:
-        """Wait until /readyz answers 200. False: it never will.
-
-        Called once in the first worker, on a thread of its own, before the line for people is printed.
-        """
-
-
-@runtime_checkable
 class BeginsShutdown(Protocol):
     """An application that has something to do between the signal to stop and the end of listening."""
 

@@ -135,7 +135,10 @@ class Hub:
         self._call(lambda: self._begin_ending(per_second))
 
     def close_idle(self) -> None:
-        """Close the parked connections on which no request has begun."""
+        """Close the parked connections on which no request has begun.
+
+        New ones are given a few seconds to send their first. COMPAT: net/http.Server.closeIdleConns
+        """
         self._call(self._close_idle)
 
     def stop(self, timeout: float) -> None:
@@ -315,7 +318,10 @@ class Hub:
         watch.wake()
 
     def _close_idle(self) -> None:
+        young = time.monotonic() - self.limits.first_request
         for fd, conn in list(self._parked.items()):
+            if not conn.requests and conn.began > young:
+                continue
             if conn.state in (State.NEW, State.IDLE) or (conn.state is State.HEAD and not conn.inbox.buffer):
                 del self._parked[fd]
                 self.linger(conn)

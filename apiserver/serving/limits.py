@@ -17,6 +17,9 @@ class Limits:
     """From accept to the end of the TLS handshake. COMPAT: ReadHeaderTimeout of genericapiserver's http.Server."""
     head: float = 32.0
     """From the first byte of a request to the end of its head. COMPAT: the same ReadHeaderTimeout."""
+    first_request: float = 5.0
+    """How long a connection that has sent no request yet is spared when the worker stops. COMPAT: net/http.Server
+    closeIdleConns."""
     body: float = 60.0
     """From the end of a request's head to the end of its body. COMPAT: --request-timeout's default."""
     write_stall: float = 60.0

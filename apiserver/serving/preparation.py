@@ -16,12 +16,14 @@ import socket
 import ssl
 import sys
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from wsgiref.util import setup_testing_defaults
 
 from apiserver import configure, logs
-from apiserver.api.serving import BecomesReady
+from apiserver.api.serving import PEER_CERTIFICATE
 from apiserver.api.settings import Config
 from apiserver.serving import certs, kubeconfig
 from apiserver.serving.files import locked, write_atomic
@@ -29,6 +31,8 @@ from apiserver.serving.limits import Limits
 
 KEEP_ALIVE = 75
 """Seconds after which an idle connection is closed."""
+READY_POLL = 0.02
+"""Seconds between two looks whether the application is ready."""
 RESERVED_FILES = 256
 """File descriptors that are kept for other things than client connections."""
 SERVICE_NAMES = (
@@ -196,9 +200,39 @@ def announce(prepared: Prepared, worker: Any) -> None:
 
 
 def _announce(prepared: Prepared, worker: Any) -> None:
-    if isinstance(worker.wsgi, BecomesReady) and not worker.wsgi.wait_until_ready():
+    certificate = ssl.PEM_cert_to_DER_cert(prepared.admin.certificate.read_text())
+    while worker.alive and not is_ready(worker.wsgi, certificate):
+        time.sleep(READY_POLL)
+    if not worker.alive:
         return
     where = url(prepared.config, worker.sockets[0].getsockname()[1])
     export = f"export KUBECONFIG={shlex.quote(str(prepared.kubeconfig))}"
     sys.stdout.write(f"Serving the Kubernetes API on {where}, for kubectl type: {export}{os.linesep}")
     sys.stdout.flush()
+
+
+def is_ready(app: Callable[..., Any], certificate: bytes) -> bool:
+    """Whether the application says so under ``/readyz``, or has no such path.
+
+    :param certificate: of the administrator, in DER: the question goes through the whole filter chain.
+    """
+    status = []
+    environ = {
+        "REQUEST_METHOD": "GET",
+        "PATH_INFO": "/readyz",
+        "RAW_URI": "/readyz",
+        "HTTP_HOST": "localhost",
+        "REMOTE_ADDR": "127.0.0.1",
+        PEER_CERTIFICATE: certificate,
+    }
+    setup_testing_defaults(environ)
+
+    def start_response(line: str, _headers: Any, _exc_info: Any = None) -> Callable[[bytes], object]:
+        status.append(line)
+        return len
+
+    answer = app(environ, start_response)
+    for _ in answer:
+        pass
+    getattr(answer, "close", lambda: None)()
+    return status[-1][:3] in ("200", "404")

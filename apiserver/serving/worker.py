@@ -165,7 +165,7 @@ class HubWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         self.hub.close_idle()
         left = max(deadline - time.monotonic() - 1.0, 0.5)
         self.hub.terminate(max(TERMINATIONS, self.hub.watching / left * 2))
-        self._wait_until(deadline, lambda: not self.connections)
+        self._wait_until(deadline, self._deserted)
         close = getattr(self.wsgi, "close", None)
         if close is not None:
             self._guarded(close)
@@ -183,6 +183,11 @@ class HubWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
     def _wait_until(self, deadline: float, done: Any) -> None:
         while not done() and time.monotonic() < deadline:
             self._round(accepting=False, seconds=0.02)
+
+    def _deserted(self) -> bool:
+        """Whether the last connection is closed; those that are idle by now are."""
+        self.hub.close_idle()
+        return not self.connections
 
     def _requests_in_flight(self) -> bool:
         return any(conn.state.in_flight for conn in list(self.connections))

@@ -227,13 +227,16 @@ class Staged:
             file.write(f"{text}\n")
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        if environ["PATH_INFO"] == "/readyz":
+            return self.readyz(environ, start_response)
         self.note(f"request {environ['PATH_INFO']}")
         return app(environ, start_response)
 
-    def wait_until_ready(self) -> bool:
-        self.ready.wait()
-        self.note("ready")
-        return True
+    def readyz(self, environ: Environ, start_response: Any) -> list[bytes]:
+        ready = self.ready.is_set()
+        self.note(f"ready for {environ[PEER_CERTIFICATE] is not None}" if ready else "not ready")
+        start_response("200 OK" if ready else "503 Service Unavailable", [])
+        return [b""]
 
     def begin_shutdown(self) -> None:
         self.note("begin_shutdown")

@@ -77,7 +77,8 @@ def test_serve_prints_one_line_and_kubectl_finds_the_server(launch: Launch, tmp_
     assert stat.S_IMODE(kubeconfig.stat().st_mode) == 0o600
     assert yaml.safe_load(kubeconfig.read_text())["clusters"][0]["cluster"]["server"] == url
     assert '"PATH_INFO": "/echo"' in get(kubeconfig, "/echo")
-    assert (tmp_path / "notes").read_text().splitlines()[0] == "ready"
+    notes = (tmp_path / "notes").read_text().splitlines()
+    assert (notes[0], notes[-2:]) == ("not ready", ["ready for True", "request /echo"])
     process.send_signal(signal.SIGTERM)
     rest, errors = process.communicate(timeout=20)
     assert (process.returncode, rest, errors) == (0, "", "")
