@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from apiserver.serving.certs import ADMIN_NAME, Pair
-from apiserver.serving.files import write_atomic
+from apiserver.api.files import write_atomic
 
 CLUSTER = "apiserver"
 

@@ -26,13 +26,13 @@ from apiserver import configure, logs
 from apiserver.api.serving import PEER_CERTIFICATE
 from apiserver.api.settings import Config
 from apiserver.serving import certs, kubeconfig
-from apiserver.serving.files import locked, write_atomic
+from apiserver.api.files import locked, write_atomic
 from apiserver.serving.limits import Limits
 
 KEEP_ALIVE = 75
 """Seconds after which an idle connection is closed."""
 READY_POLL = 0.02
-"""Seconds between two looks whether the application is ready."""
+"""Seconds between the first two looks whether the application is ready; later ones are further apart."""
 RESERVED_FILES = 256
 """File descriptors that are kept for other things than client connections."""
 SERVICE_NAMES = (
@@ -201,8 +201,10 @@ def announce(prepared: Prepared, worker: Any) -> None:
 
 def _announce(prepared: Prepared, worker: Any) -> None:
     certificate = ssl.PEM_cert_to_DER_cert(prepared.admin.certificate.read_text())
+    pause = READY_POLL
     while worker.alive and not is_ready(worker.wsgi, certificate):
-        time.sleep(READY_POLL)
+        time.sleep(pause)
+        pause = min(pause * 1.2, 1.0)
     if not worker.alive:
         return
     where = url(prepared.config, worker.sockets[0].getsockname()[1])
@@ -220,6 +222,7 @@ def is_ready(app: Callable[..., Any], certificate: bytes) -> bool:
     environ = {
         "REQUEST_METHOD": "GET",
         "PATH_INFO": "/readyz",
+        "QUERY_STRING": "",
         "RAW_URI": "/readyz",
         "HTTP_HOST": "localhost",
         "REMOTE_ADDR": "127.0.0.1",
