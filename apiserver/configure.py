@@ -39,15 +39,18 @@ class Setup:
     drivers: Mapping[str, Driver]
 
 
-def load(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Plugins, Installed]:
+def load(argv: Sequence[str], environ: Mapping[str, str], more: Sequence[Plugin] = ()) -> tuple[Plugins, Installed]:
     """Load and order the plugins that the settings leave enabled.
 
+    :param more: plugins beside the installed ones; one takes the place of an installed one of its name.
     :raises PluginError: they do not fit together.
     """
     first, _ = flags.resolve(CORE, argv, environ, strict=False)
     priorities, problems = _priorities(first.strings("plugin-priority"))
     found = find(first.strings("disable-plugins"))
     problems += found.problems
+    replaced = {plugin.name for plugin in more}
+    found.plugins = [*(plugin for plugin in found.plugins if plugin.name not in replaced), *more]
     kept = list(_without_admission(found.plugins, first, problems))
     return Plugins(hookspecs, kept, priorities, problems), found
 
@@ -75,14 +78,15 @@ def settings_of(plugins: Plugins) -> tuple[Setting, ...]:
     return tuple(found)
 
 
-def configure(argv: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> Setup:
+def configure(argv: Sequence[str] = (), environ: Mapping[str, str] | None = None, more: Sequence[Plugin] = ()) -> Setup:
     """Settings and plugins for ``argv`` (without the program's name) and ``environ`` (default: the process's).
 
+    :param more: see :func:`load`.
     :raises PluginError: the plugins do not fit together.
     :raises ConfigError: settings are wrong; has every problem, also those that plugins found.
     """
     environ = os.environ if environ is None else environ
-    plugins, found = load(argv, environ)
+    plugins, found = load(argv, environ, more)
     settings = settings_of(plugins)
     config, problems = flags.resolve(settings, argv, environ)
     problems += contradictions(config)
