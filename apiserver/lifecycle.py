@@ -198,7 +198,11 @@ class Lifecycle:
     # -- stop -------------------------------------------------------------------------------------------------------
 
     def begin_shutdown(self) -> None:
-        """From the signal to stop to the moment when listening may end. See :class:`apiserver.api.serving`."""
+        """From the signal to stop to the moment when listening may end. See :class:`apiserver.api.serving`.
+
+        Upstream refuses from here on what still comes on open connections. We answer it, and the worker ends each
+        connection with the answer: so a reload, in which other processes take over the port, refuses nobody.
+        """
         self._signal("ShutdownInitiated")
         hooks = threading.Thread(target=self._stop_plugins, name="pre-shutdown hooks", daemon=True)
         hooks.start()
@@ -209,8 +213,6 @@ class Lifecycle:
         if self._server.config.boolean("shutdown-send-retry-after"):
             # Listening goes on while the last requests are answered, so that new ones hear to come back later.
             self._drain(self._server.config.seconds("request-timeout"))
-        with self._lock:
-            self._draining = True
 
     def _stop_plugins(self) -> None:
         for plugin, stopping in self._server.plugins.calls("apiserver_stopping"):
@@ -228,7 +230,9 @@ class Lifecycle:
         self._signal("InFlightRequestsDrained")
 
     def close(self) -> None:
-        """No request is left: end background loops. See :class:`apiserver.api.serving`."""
+        """No request is left, and none is taken any more: end background loops. See :class:`apiserver.api.serving`."""
+        with self._lock:
+            self._draining = True
         self._signal("InFlightRequestsDrained")
         self._signal("HTTPServerStoppedListening")
         self._stop.set()

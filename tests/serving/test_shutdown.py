@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,19 @@ def test_requests_in_flight_are_answered_and_their_connections_end(start: Start)
         assert (answer.body, answer.headers["connection"]) == (b"slept", "close")
         assert client.closed()
         assert idle.closed()
+    assert exit_status(server) == 0
+
+
+def test_a_connection_that_is_new_may_still_send_its_first_request(start: Start) -> None:
+    server = start()
+    with server.connect() as new, server.connect() as idle:
+        assert idle.get("/echo").status == 200
+        time.sleep(0.2)  # until the worker has accepted the new one, which nothing shows
+        server.process.send_signal(signal.SIGTERM)
+        assert idle.closed()
+        answer = new.get("/echo")
+        assert (answer.status, answer.headers["connection"]) == (200, "close")
+        assert new.closed()
     assert exit_status(server) == 0
 
 
