@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 from gunicorn.app.base import BaseApplication
@@ -21,18 +21,17 @@ BACKLOG = 2048
 
 
 class _Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn with settings from a function; no command line, no configuration file.
+    """gunicorn with settings from a mapping; no command line, no configuration file.
 
-    :param settings: called at start and at each reload, so that a reload finds renewed certificates.
     :param loader: where the WSGI application is, ``module:name``; imported in the workers only.
     """
 
-    def __init__(self, settings: Callable[[], dict[str, Any]], loader: str) -> None:
+    def __init__(self, settings: Mapping[str, Any], loader: str) -> None:
         self._settings, self._loader = settings, loader
         super().__init__(prog="apiserver")
 
     def load_config(self) -> None:
-        for name, value in self._settings().items():
+        for name, value in self._settings.items():
             self.cfg.set(name, value)
 
     def load(self) -> Any:
@@ -48,7 +47,7 @@ def listen(config: Config) -> socket.socket:
     """
     host, port = config.text("bind-address"), config.integer("secure-port")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    return socket.create_server((host, port), family=family, backlog=BACKLOG, dualstack_ipv6=host == "::")
 
 
 def serve(config: Config, app: str = "apiserver.wsgi:app") -> int:
@@ -58,25 +57,19 @@ def serve(config: Config, app: str = "apiserver.wsgi:app") -> int:
     :return: the exit status.
     """
     preparation.set_up_logs(config)
-    listening: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if "GUNICORN_FD" not in os.environ:  # else gunicorn started itself anew and hands us its sockets
         try:
-            listening["bind"] = f"fd://{listen(config).detach()}"
+            settings["bind"] = f"fd://{listen(config).detach()}"
         except OSError as ex:
-            sys.stderr.write(
-                f"apiserver: cannot listen on {preparation.address(config)}: {os.strerror(ex.errno or 0)}\n"
-            )
+            where, why = preparation.address(config), os.strerror(ex.errno or 0)
+            sys.stderr.write(f"apiserver: cannot listen on {where}: {why}\n")
             return 1
     try:
-        prepared = preparation.prepare(config)
+        settings |= preparation.gunicorn_settings(preparation.prepare(config))
     except OSError as ex:
         sys.stderr.write(f"apiserver: {ex}\n")
         return 1
-    ready = [prepared]  # the first call need not prepare again
-
-    def settings() -> dict[str, Any]:
-        return listening | preparation.gunicorn_settings(ready.pop() if ready else preparation.prepare(config))
-
     try:
         _Server(settings, app).run()
     except SystemExit as ex:

@@ -177,6 +177,7 @@ def gunicorn_settings(prepared: Prepared) -> dict[str, Any]:
         # COMPAT: kube-apiserver asks for a certificate and does without.
         "cert_reqs": ssl.CERT_OPTIONAL,
         "when_ready": lambda server: write_kubeconfig(prepared, server.LISTENERS),
+        "on_reload": lambda server: renew(prepared, server.LISTENERS),
         "post_worker_init": lambda worker: announce(prepared, worker),
     }
 
@@ -191,6 +192,12 @@ def write_kubeconfig(prepared: Prepared, listeners: Sequence[Any]) -> None:
     """Write the kubeconfig for the port that gunicorn listens on."""
     port = listeners[0].getsockname()[1]
     kubeconfig.write(prepared.kubeconfig, url(prepared.config, port), prepared.authority, prepared.admin)
+
+
+def renew(prepared: Prepared, listeners: Sequence[Any]) -> None:
+    """At SIGHUP: make certificates anew that will end soon, before new workers read them."""
+    prepare(prepared.config)
+    write_kubeconfig(prepared, listeners)
 
 
 def announce(prepared: Prepared, worker: Any) -> None:
