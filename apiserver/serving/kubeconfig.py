@@ -7,8 +7,8 @@ from pathlib import Path
 
 import yaml
 
-from apiserver.serving.certs import ADMIN_NAME, Pair
 from apiserver.api.files import write_atomic
+from apiserver.serving.certs import ADMIN_NAME, Pair
 
 CLUSTER = "apiserver"
 

@@ -23,10 +23,10 @@ from typing import Any
 from wsgiref.util import setup_testing_defaults
 
 from apiserver import configure, logs
+from apiserver.api.files import locked, write_atomic
 from apiserver.api.serving import PEER_CERTIFICATE
 from apiserver.api.settings import Config
 from apiserver.serving import certs, kubeconfig
-from apiserver.api.files import locked, write_atomic
 from apiserver.serving.limits import Limits
 
 KEEP_ALIVE = 75
