@@ -81,6 +81,17 @@ def _issuers(values: tuple[str, ...]) -> None:
             raise ValueError(f"{value!r} has a colon but is not a URL")
 
 
+def _token_lifetime(seconds: float) -> None:
+    """COMPAT: BuiltInAuthenticationOptions.Validate"""
+    if seconds and not 3600 <= seconds <= 1 << 32:
+        raise ValueError("must be between 1 hour and 2^32 seconds, or 0")
+
+
+def _jwks(value: str) -> None:
+    if value and not re.match(r"https://[^/]", value):
+        raise ValueError(f"{value!r} is not a URL that begins with https")
+
+
 CORE: tuple[Setting, ...] = (
     # -- general ---------------------------------------------------------------------------------------------------
     Setting(
@@ -183,22 +194,37 @@ CORE: tuple[Setting, ...] = (
     Setting(
         "service-account-issuer", "list", "https://kubernetes.default.svc", group=AUTHENTICATION, metavar="issuer,...",
         check=_issuers, help="Issuers of service account tokens; the first one issues.",
-        note="Service account tokens are neither issued nor accepted yet.",
     ),
     Setting(
         "service-account-key-file", "items", group=AUTHENTICATION, metavar="file",
-        help="PEM files with public keys to verify service account tokens with.",
-        note="Service account tokens are neither issued nor accepted yet.",
+        help="PEM files with public keys, or certificates, to verify service account tokens with, beside the key "
+        "that signs them.",
     ),
     Setting(
         "service-account-signing-key-file", "path", group=AUTHENTICATION, metavar="file",
-        help="PEM file with the private key that signs service account tokens.",
-        note="Service account tokens are neither issued nor accepted yet.",
+        help="PEM file with the private key that signs service account tokens, RSA or ECDSA. Default: sa.key in "
+        "--cert-dir, made when the first token is issued; servers with other data folders need the same key.",
+    ),
+    Setting(
+        "service-account-max-token-expiration", "duration", "0s", group=AUTHENTICATION, check=_token_lifetime,
+        help="Longest life of a service account token that is asked for; longer ones are shortened. 0 = no limit.",
+    ),
+    Setting(
+        "service-account-extend-token-expiration", "bool", True, group=AUTHENTICATION,
+        help="Let the tokens that pods get by default live for a year, so that programs that never read them again "
+        "go on working; their use after the time asked for is noted in the audit log.",
+    ),
+    Setting(
+        "service-account-lookup", "bool", True, group=AUTHENTICATION,
+        help="Accept tokens that are kept in Secrets only while the Secret and the service account exist.",
+    ),
+    Setting(
+        "service-account-jwks-uri", "str", group=AUTHENTICATION, metavar="url", check=_jwks,
+        help="Where /.well-known/openid-configuration says the keys are; default: /openid/v1/jwks of this server.",
     ),
     Setting(
         "api-audiences", "list", group=AUTHENTICATION, metavar="audience,...",
         help="Audiences of tokens meant for this server; default: the service account issuers.",
-        note="Service account tokens are neither issued nor accepted yet.",
     ),
     *(
         Setting(

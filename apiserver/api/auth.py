@@ -48,6 +48,12 @@ def bearer_token(environ: Mapping[str, Any]) -> str:
     return rest.partition(" ")[0] if scheme.lower() == "bearer" else ""
 
 
+WANTED_AUDIENCES = "authentication.wanted-audiences"
+"""Key of ``Request.state``: the audiences one of which a token must be for, when they are not the server's own."""
+MATCHED_AUDIENCES = "authentication.matched-audiences"
+"""Key of ``Request.state``: those that the token is for, left there by authenticators that know."""
+
+
 class Authenticator(Protocol):
     """One way to tell who sent a request."""
 

@@ -55,7 +55,7 @@ def apiserver_settings() -> Iterator[Setting]:
     )  # fmt: skip
 
 
-@hookimpl(priority=900, after=["client-certificate", "token-file"])
+@hookimpl(priority=900, after=["client-certificate", "token-file", "service-account-tokens"])
 def apiserver_authenticator(server: Server) -> Authenticator | None:
     """On unless switched off."""
     return Anonymous() if wanted(server.config) else None

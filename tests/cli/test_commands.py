@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from apiserver.api.keys import ensure_private
+
 
 def apiserver(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("APISERVER_")} | environ
@@ -158,6 +160,7 @@ def test_routes_are_those_that_the_flags_leave():
 def test_a_start_command_of_kube_apiserver_is_understood(tmp_path: Path):
     tokens = tmp_path / "tokens.csv"
     tokens.write_text('secret,admin,admin,"system:masters"\n')
+    ensure_private(tmp_path / "sa.key")
     result = apiserver(
         "settings",
         "--etcd-servers=http://127.0.0.1:2379",
@@ -169,7 +172,7 @@ def test_a_start_command_of_kube_apiserver_is_understood(tmp_path: Path):
         "--authorization-mode=Node,RBAC",
         "--anonymous-auth=true",
         "--service-account-issuer=https://kubernetes.default.svc",
-        f"--service-account-key-file={tmp_path}/sa.pub",
+        f"--service-account-key-file={tmp_path}/sa.key",
         f"--service-account-signing-key-file={tmp_path}/sa.key",
         "--service-cluster-ip-range=10.96.0.0/16",
         "--service-node-port-range=30000-32767",

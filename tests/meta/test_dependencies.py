@@ -40,6 +40,7 @@ MODULES = {
     "cslab-etcd3": "etcd3",
     "jsonschema-rs": "jsonschema_rs",
     "kubernetes-validate": "kubernetes_validate",
+    "PyJWT": "jwt",
     "pyyaml": "yaml",
 }
 """What a distribution is imported as, where that is not its name."""

@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from apiserver import hookimpl
-from apiserver.api.resource import Resource
+from apiserver.api.resource import Resource, Subresource
 from apiserver.api.rest import Context
 from apiserver.api.server import Server
 from apiserver.api.strategy import Strategy
 from apiserver_plugins.resources.common.columns import AGE
+from apiserver_plugins.resources.core_v1.serviceaccount.token import TOKEN_REQUEST, TokenRequestStrategy, TokenStorage
 
 
 class ServiceAccountStrategy(Strategy):
@@ -41,5 +42,6 @@ def apiserver_resources(server: Server) -> Iterable[Resource]:
             short_names=("sa",),
             strategy=ServiceAccountStrategy(),
             columns=(AGE,),
+            subresources=(Subresource("token", TokenRequestStrategy(), TOKEN_REQUEST, TokenStorage),),
         )
     ]

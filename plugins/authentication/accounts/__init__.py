@@ -1,0 +1,1 @@
+"""What the claims of service account tokens mean, for the authenticator ``service-account-tokens``."""
