@@ -42,15 +42,17 @@ class Setup:
 def load(argv: Sequence[str], environ: Mapping[str, str], more: Sequence[Plugin] = ()) -> tuple[Plugins, Installed]:
     """Load and order the plugins that the settings leave enabled.
 
-    :param more: plugins beside the installed ones; one takes the place of an installed one of its name.
+    :param more: plugins beside the installed ones; one takes the place of an installed one that has its name or is
+        the same module.
     :raises PluginError: they do not fit together.
     """
     first, _ = flags.resolve(CORE, argv, environ, strict=False)
     priorities, problems = _priorities(first.strings("plugin-priority"))
     found = find(first.strings("disable-plugins"))
     problems += found.problems
-    replaced = {plugin.name for plugin in more}
-    found.plugins = [*(plugin for plugin in found.plugins if plugin.name not in replaced), *more]
+    names, objects = {plugin.name for plugin in more}, {id(plugin.obj) for plugin in more}
+    found.plugins = [p for p in found.plugins if p.name not in names and id(p.obj) not in objects]
+    found.plugins += more
     kept = list(_without_admission(found.plugins, first, problems))
     return Plugins(hookspecs, kept, priorities, problems), found
 
