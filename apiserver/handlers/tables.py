@@ -40,6 +40,8 @@ class Table:
 
     def __init__(self, resource: Resource | None, kind: GroupVersionKind, kinds: Kinds) -> None:
         declared = resource.columns if resource is not None else None
+        # COMPAT: the default convertor leaves the rows of nothing unset, those of the printers are a list
+        self._no_rows: list[Object] | None = [] if declared is not None else None
         if declared is None:
             declared = (NAME, CREATED_AT)
         elif not any(c.format == "name" for c in declared):
@@ -76,7 +78,7 @@ class Table:
             "apiVersion": version,
             "metadata": metadata,
             "columnDefinitions": self.definitions if first else None,
-            "rows": [self._row(obj, version, include) for obj in objects],
+            "rows": [self._row(obj, version, include) for obj in objects] or self._no_rows,
         }
 
     def _row(self, obj: Object, version: str, include: str) -> Object:

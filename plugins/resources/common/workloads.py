@@ -49,12 +49,12 @@ def selected_template_errors(spec: Object) -> list[FieldError]:
         if is_empty(chosen):
             # COMPAT: the text says deployment for every kind
             errors.append(FieldError.invalid(path, chosen, "empty selector is invalid for deployment"))
-    if matches(chosen, {}) is None or _unusable(chosen):
+    if unusable_selector(chosen):
         return [*errors, FieldError.invalid(path, chosen, "invalid label selector")]
     return errors + replicated_template_errors(spec.get("template"), chosen, SPEC / "template")
 
 
-def _unusable(chosen: Any) -> bool:
+def unusable_selector(chosen: Any) -> bool:
     """Whether an expression makes the whole selector unusable, whatever the labels are."""
     expressions = (chosen or {}).get("matchExpressions") or ()
     return any(matches({"matchExpressions": [expression]}, {}) is None for expression in expressions)
@@ -76,3 +76,17 @@ def counted_status_errors(
         if value > (status.get(whole) or 0):
             errors.append(FieldError.invalid(path / part, value, text))
     return errors
+
+
+def decremented(obj: Object, old: Object, field: str = "collisionCount") -> list[FieldError]:
+    """A count of ``status`` that may only grow. COMPAT: IsDecremented."""
+    before = value_at(old, "status", field)
+    value = value_at(obj, "status", field)
+    if before is None or (value is not None and value >= before):
+        return []
+    return [FieldError.invalid(Path("status") / field, value or 0, "cannot be decremented")]
+
+
+def ready_of_desired(obj: Object) -> str:
+    """Ready replicas of those asked for, such as ``1/3``."""
+    return f"{value_at(obj, 'status', 'readyReplicas') or 0}/{value_at(obj, 'spec', 'replicas') or 0}"

@@ -14,7 +14,7 @@ from apiserver_plugins.resources.common.quantities import amount, is_whole
 from apiserver_plugins.resources.common.values import NOT_NEGATIVE, invalid
 
 _CONTAINER = frozenset(("cpu", "memory", "ephemeral-storage"))
-_STANDARD = _CONTAINER | frozenset(
+STANDARD = _CONTAINER | frozenset(
     (
         "requests.cpu", "requests.memory", "requests.ephemeral-storage", "requests.storage", "limits.cpu",
         "limits.memory", "limits.ephemeral-storage", "pods", "resourcequotas", "services", "replicationcontrollers",
@@ -41,7 +41,7 @@ def quantity_errors(path: str, name: str, quantity: str) -> list[FieldError]:
     return errors
 
 
-def _name_errors(path: str, name: str) -> list[FieldError]:
+def name_errors(path: str, name: str) -> list[FieldError]:
     errors = invalid(path, name, qualified_name(name))
     if errors:
         return errors
@@ -49,7 +49,7 @@ def _name_errors(path: str, name: str) -> list[FieldError]:
         huge = name.startswith(_HUGE)
         if name not in _CONTAINER and not huge:
             errors.append(FieldError.invalid(path, name, "must be a standard resource for containers"))
-        if name not in _STANDARD and not huge:
+        if name not in STANDARD and not huge:
             errors.append(FieldError.invalid(path, name, "must be a standard resource type or fully qualified"))
     elif "kubernetes.io/" not in name and not is_extended(name):
         errors.append(FieldError.invalid(path, name, "doesn't follow extended resource name standard"))
@@ -67,7 +67,7 @@ def resource_errors(resources: Mapping[str, Any], path: Path) -> list[FieldError
     for field, amounts in (("limits", limits), ("requests", requests)):
         for name, quantity in amounts.items():
             where = (path / field).key(name)
-            errors += _name_errors(where, name) + quantity_errors(where, name, quantity)
+            errors += name_errors(where, name) + quantity_errors(where, name, quantity)
     for name, quantity in requests.items():
         errors += _compare(path, name, quantity, limits.get(name))
     return errors + _huge_errors(limits, requests, path)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from apiserver.api.fields import FieldError, Path
+from apiserver_plugins.resources.common.addresses import special_ip_errors
 from apiserver_plugins.resources.common.selectors import label_errors
 from apiserver_plugins.resources.common.values import (
     is_ip,
@@ -121,29 +122,6 @@ def _external_ips(spec: Spec) -> list[FieldError]:
         path = _SPEC / "externalIPs" / i
         errors += is_ip(path, ip) or special_ip_errors(path, ip)
     return errors
-
-
-def special_ip_errors(path: str, ip: str) -> list[FieldError]:
-    """Addresses that can't be anybody's. COMPAT: ValidateNonSpecialIP."""
-    parsed = parse_ip(ip)
-    if parsed is None:
-        return [FieldError.invalid(path, ip, "must be a valid IP address")]
-    rules = (
-        (parsed.is_unspecified, f"may not be unspecified ({ip})"),
-        (parsed.is_loopback, "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
-        (
-            parsed.is_link_local and not parsed.is_multicast,
-            "may not be in the link-local range (169.254.0.0/16, fe80::/10)",
-        ),
-        (
-            parsed in _LINK_LOCAL_MULTICAST[parsed.version],
-            "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
-        ),
-    )
-    return [FieldError.invalid(path, ip, text) for broken, text in rules if broken]
-
-
-_LINK_LOCAL_MULTICAST = {4: ipaddress.ip_network("224.0.0.0/24"), 6: ipaddress.ip_network("ff02::/16")}
 
 
 def _port_uniqueness(spec: Spec) -> list[FieldError]:

@@ -1,0 +1,96 @@
+"""Rules that are imported when the first object of their kind comes.
+
+Most servers see few of the many kinds: a module that nobody needs costs no time at start. The rules of a kind are in
+a module of their own that has ``STRATEGY``, ``COLUMNS`` and, for a kind with a status, ``STATUS``; the declaration
+names the module::
+
+    declare(KINDS, {"Job": ruled("batch_v1.jobs", status=True)})
+
+Used by the declarations of groups; :mod:`apiserver.registry` and the handlers see a strategy and columns like others.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+from apiserver.api.resource import Column, Subresource
+from apiserver.api.strategy import Strategy
+
+PACKAGE = "apiserver_plugins.resources"
+
+
+def load(module: str, name: str) -> Any:
+    """``name`` of a module below this plugin kind's package, such as ``batch_v1.jobs``."""
+    return getattr(importlib.import_module(f"{PACKAGE}.{module}"), name)
+
+
+class DeferredStrategy(Strategy):
+    """A strategy of a module that is imported when anything of it is asked for."""
+
+    _OWN = frozenset(("_module", "_name", "_load", "selectable_fields"))
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module = module
+        self._name = name
+
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("__") or name in DeferredStrategy._OWN:
+            return object.__getattribute__(self, name)
+        return getattr(self._load(), name)
+
+    def _load(self) -> Strategy:
+        found: Strategy = load(self._module, self._name)
+        return found
+
+    def selectable_fields(self, obj: dict[str, Any]) -> dict[str, str]:
+        """Asked for while the server is built, called for objects only: so it is a method of this class."""
+        return self._load().selectable_fields(obj)
+
+
+class DeferredColumns(Sequence[Column]):
+    """The ``COLUMNS`` of a module that is imported when they are looked at."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def _load(self) -> Sequence[Column]:
+        found: Sequence[Column] = load(self._module, "COLUMNS")
+        return found
+
+    @overload
+    def __getitem__(self, index: int) -> Column: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Column]: ...
+    def __getitem__(self, index: int | slice) -> Column | Sequence[Column]:
+        return self._load()[index]
+
+    def __len__(self) -> int:
+        return len(self._load())
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self._load())
+
+
+def ruled(
+    module: str, *, status: bool = False, columns: bool = True, also: Sequence[Subresource] = (), fields: str = ""
+) -> dict[str, Any]:
+    """What a declaration says beyond its line when the rules are in ``module``.
+
+    :param status: whether there is a subresource ``status``, with the rules ``STATUS``.
+    :param columns: whether the module has ``COLUMNS``; else tables show name and creation time.
+    :param also: further subresources.
+    :param fields: what field selectors may name, separated by space.
+    """
+    subresources = [*also]
+    if status:
+        subresources.append(Subresource("status", DeferredStrategy(module, "STATUS")))
+    more: dict[str, Any] = {
+        "strategy": DeferredStrategy(module, "STRATEGY"),
+        "subresources": tuple(sorted(subresources, key=lambda sub: sub.name)),
+        "selectable_fields": tuple(fields.split()),
+    }
+    if columns:
+        more["columns"] = DeferredColumns(module)
+    return more
