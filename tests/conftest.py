@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import itertools
 import os
-from collections.abc import Iterator
+import signal
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.etcd_server import EtcdServer
-from tests.server import ServerProcess
+from tests.server import GunicornProcess, ServerProcess
 
 STORES = ("sqlite", "etcd")
 _numbers = itertools.count()
@@ -31,11 +35,30 @@ def store_arguments(store: str, request: pytest.FixtureRequest) -> list[str]:
     return [f"--etcd-servers={etcd.endpoint}", f"--etcd-prefix=/test-{os.getpid()}-{next(_numbers)}"]
 
 
+@pytest.fixture(scope="session")
+def servers(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], ServerProcess]]:
+    """Running servers by kind: a store, or ``gthread``. Each is started when it is first asked for."""
+    with contextlib.ExitStack() as stack:
+
+        def start(kind: str) -> ServerProcess:
+            folder = tmp_path_factory.mktemp("server")
+            if kind == "gthread":
+                # It finds out late that the client of a watch has gone: until then a thread is busy.
+                settings = {"GUNICORN_CMD_ARGS": "--worker-class=gthread", "APISERVER_THREADS": "100"}
+                made = stack.enter_context(GunicornProcess(folder, Path(sys.executable).parent, settings))
+                stack.callback(made.stop, signal.SIGQUIT)
+                return made
+            return stack.enter_context(ServerProcess(folder, *store_arguments(kind, request)))
+
+        yield functools.cache(start)
+
+
 @pytest.fixture(params=STORES, scope="session")
-def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+def server(request: pytest.FixtureRequest, servers: Callable[[str], ServerProcess]) -> ServerProcess:
     """A running server, once for each store; tests use namespaces of their own in it."""
-    with ServerProcess(tmp_path_factory.mktemp("server"), *store_arguments(request.param, request)) as running:
-        yield running
+    return servers(request.param)
 
 
 @pytest.fixture
