@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tempfile
 import venv
 from pathlib import Path
 
@@ -31,7 +32,8 @@ def own_wheel(folder: Path) -> Path:
 
 def wheel_of(project: Path, folder: Path) -> Path:
     """The wheel of the project in ``project``, built from a copy in ``folder``."""
-    return _built(Path(shutil.copytree(project, folder / f"{project.name}-sources", ignore=_UNBUILT)))
+    copy = Path(tempfile.mkdtemp(dir=folder)) / project.name
+    return _built(shutil.copytree(project, copy, ignore=_UNBUILT))
 
 
 def _built(project: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from apiserver import AdmissionRequest, ConfigError, Config, GroupResource, Setting, hookimpl
+from apiserver import AdmissionRequest, Config, ConfigError, GroupResource, Setting, hookimpl
 
 NAMESPACES = GroupResource("", "namespaces")
 ANNOTATION = "policy.example.com/required-labels"
