@@ -1,4 +1,4 @@
-"""A namespace annotated ``policy.example.com/required-labels: owner,team`` takes only objects that carry these labels."""
+"""A namespace annotated ``policy.example.com/required-labels: owner,team`` takes only objects with these labels."""
 
 from __future__ import annotations
 
