@@ -20,6 +20,7 @@ from apiserver.markers import hookspec
 if TYPE_CHECKING:
     from apiserver.api.admission import AdmissionRequest
     from apiserver.api.auth import Authenticator, Authorizer
+    from apiserver.api.connect import Connect
     from apiserver.api.health import HealthCheck
     from apiserver.api.request import Request
     from apiserver.api.resource import Resource
@@ -101,6 +102,22 @@ def apiserver_resources(server: Server) -> Iterable[Resource] | None:
         twice is an error.
 
     Example: ``plugins/resources/core_v1/``.
+    """
+
+
+@hookspec()
+def apiserver_connecters(server: Server) -> Mapping[str, Connect] | None:
+    """Serve connections into pods, nodes and services: logs, exec, attach, port forwarding, proxies.
+
+    kube-apiserver hands these on to kubelets. Here nobody serves them unless a plugin does; the answer is 503 then.
+    Before a connecter is called, the user was authorized, the pod, node or service was found, the options were
+    checked, and a pod has a node (an address, for a proxy).
+
+    :param server: The server being built.
+    :returns: What serves a connection, by subresource: ``pods/log``, ``pods/exec``, ``pods/attach``,
+        ``pods/portforward``, ``pods/proxy``, ``nodes/proxy``, ``services/proxy``. Each is called with a
+        ``Connection`` of :mod:`apiserver.api.connect` and returns the WSGI app that answers the request. The same
+        subresource twice is an error.
     """
 
 

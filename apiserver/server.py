@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from apiserver.api.auth import MASTERS, Attributes, Authenticator, Authorizer, Decision, User
+from apiserver.api.connect import Connect
 from apiserver.api.health import HealthCheck
 from apiserver.api.names import GroupResource, GroupVersionResource
 from apiserver.api.request import Request, RequestInfo
@@ -59,6 +60,7 @@ class Server:
         self._installation = self._install()
         self.authenticators: Sequence[Authenticator] = self._made("apiserver_authenticator")
         self.authorizers: Sequence[Authorizer] = self._made("apiserver_authorizer")
+        self._connecters = self._collect_connecters()
         self.health_checks = self._health_checks()
         self.discovery = Discovery(self._installation.endpoints, self._address())
         self.resource_delegate = ResourceDelegate(self._installation.endpoints, self.discovery, self._routes())
@@ -93,6 +95,18 @@ class Server:
             found.append(resource)
         if problems:
             raise PluginError(problems)
+        return found
+
+    def _collect_connecters(self) -> dict[str, Connect]:
+        owners: dict[str, str] = {}
+        problems, found = [], {}
+        for plugin, served in self.plugins.call_each("apiserver_connecters", self):
+            for subresource, connect in served.items():
+                if subresource in owners:
+                    problems.append(f"{plugin.name}: {subresource} is already served by {owners[subresource]}")
+                owners.setdefault(subresource, plugin.name)
+                found[subresource] = connect
+        Plugins.refuse(problems)
         return found
 
     def _named(self, hook: str) -> list[tuple[str, Callable[..., Any]]]:
@@ -169,6 +183,10 @@ class Server:
     def lister(self, resource: GroupResource) -> Lister:
         """Read access from the watch cache."""
         return CacheLister(self.store(resource).cache)
+
+    def connecter(self, subresource: str) -> Connect | None:
+        """What a plugin serves connections with."""
+        return self._connecters.get(subresource)
 
     def system_context(self, namespace: str = "") -> Context:
         """A context for calls made by the server itself."""

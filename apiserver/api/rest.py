@@ -216,11 +216,39 @@ class CollectionDeleter(Protocol):
         """Deletes what the list options select; returns what was deleted."""
 
 
+WsgiApp = Callable[[dict[str, Any], Any], Iterable[bytes]]
+
+
 @runtime_checkable
 class Connecter(Protocol):
-    """A subresource that takes over the connection, such as ``pods/x/exec``."""
+    """A subresource that takes over the connection, such as ``pods/x/exec``. ``methods`` are HTTP's."""
 
     methods: Sequence[str]
 
-    def connect(self, ctx: Context, name: str, path: str) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
+    def connect(self, ctx: Context, name: str, path: str) -> WsgiApp:
+        """A WSGI app that answers this request.
+
+        :param path: what follows the subresource in the URL, with the slash before it; "" for nothing.
+        """
+
+
+@runtime_checkable
+class ConnectOptions(Protocol):
+    """A connecter that says what its query means, so that admission sees it."""
+
+    def connect_options(self, ctx: Context, path: str) -> dict[str, Any]:
+        """The options as an object, of the kind of the subresource.
+
+        :raises BadRequest: the query makes no sense.
+        """
+
+
+@runtime_checkable
+class Streamer(Protocol):
+    """A subresource whose GET answers with something that is no object, such as ``pods/x/log``.
+
+    COMPAT: rest.GetterWithOptions that returns a ResourceStreamer
+    """
+
+    def stream(self, ctx: Context, name: str) -> WsgiApp:
         """A WSGI app that answers this request."""

@@ -16,6 +16,7 @@ from apiserver.api.request import Request
 from apiserver.api.rest import Context
 
 if TYPE_CHECKING:
+    from apiserver.api.connect import Connect
     from apiserver.api.encoded import EncodedObject
     from apiserver.api.resource import Resource
     from apiserver.api.settings import Config
@@ -114,6 +115,9 @@ class Server(Protocol):
 
     def lister(self, resource: GroupResource) -> Lister:
         """Read access from the watch cache."""
+
+    def connecter(self, subresource: str) -> Connect | None:
+        """What a plugin serves connections of ``pods/exec`` or the like with, None if there is none."""
 
     def system_context(self, namespace: str = "") -> Context:
         """A context for calls made by the server itself, as user ``system:apiserver`` in ``system:masters``."""

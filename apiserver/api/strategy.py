@@ -40,6 +40,9 @@ class Strategy:
     unowned_fields: Sequence[str] = ()
     """Fields (dotted) that a ``/status`` with these rules does not write although they are no part of ``spec``."""
 
+    owned_fields: Sequence[str] = ()
+    """The only fields (dotted, ``*`` for any item) that a subresource with these rules writes; none = as usual."""
+
     def default(self, obj: Object) -> None:
         """Set the defaults that Go code sets, in place; also called for patched objects and for old stored ones."""
 

@@ -1,6 +1,6 @@
-"""Subresources that take over the connection.
+"""Subresources that take over the connection, or answer with a stream.
 
-COMPAT: k8s.io/apiserver/pkg/endpoints/handlers/rest.go ConnectResource
+COMPAT: k8s.io/apiserver/pkg/endpoints/handlers/rest.go ConnectResource, get.go GetResourceWithOptions
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 import falcon
 
 from apiserver.api.admission import CONNECT
-from apiserver.api.request import Request
+from apiserver.api.request import Request, RequestInfo
+from apiserver.api.rest import ConnectOptions
 from apiserver.handlers.scope import Scope
 from apiserver.handlers.wsgi import respond_with
 
@@ -18,8 +19,28 @@ def connect(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
     request = Request.of(req.env)
     info = request.info
     assert info is not None
-    asked = scope.admission_request(request, CONNECT, info.name, None, None, dry_run=False, options={})
+    ctx, path = scope.context(request), _path(info)
+    options = None
+    if isinstance(scope.storage, ConnectOptions):
+        kind = {"kind": scope.kind.kind, "apiVersion": str(scope.kind.group_version)}
+        options = {**kind, **scope.storage.connect_options(ctx, path)}
+    asked = scope.admission_request(request, CONNECT, info.name, options, None, dry_run=False, options={})
     scope.admission.admit(asked)
     scope.admission.validate(asked)
+    respond_with(scope.storage.connect(ctx, info.name, path), req, resp)
+
+
+def _path(info: RequestInfo) -> str:
+    """What follows the subresource. COMPAT: getRequestOptions: with both of its slashes."""
     path = "/".join(info.parts[3:])
-    respond_with(scope.storage.connect(scope.context(request), info.name, path), req, resp)
+    if not path:
+        return ""
+    return f"/{path}/" if info.path.endswith("/") else f"/{path}"
+
+
+def stream(scope: Scope, req: falcon.Request, resp: falcon.Response) -> None:
+    """Let the storage's WSGI app answer a GET."""
+    request = Request.of(req.env)
+    info = request.info
+    assert info is not None
+    respond_with(scope.storage.stream(scope.context(request), info.name), req, resp)

@@ -19,7 +19,7 @@ from apiserver.api.errors import MethodNotAllowed
 from apiserver.api.names import GroupVersionKind
 from apiserver.api.request import Request
 from apiserver.api.resource import Resource
-from apiserver.handlers.connect import connect
+from apiserver.handlers.connect import connect, stream
 from apiserver.handlers.create import create
 from apiserver.handlers.delete import delete, delete_collection
 from apiserver.handlers.get import get
@@ -66,6 +66,7 @@ class Action:
 
 ACTIONS = (
     Action("get", rest.Getter, OBJECT, "GET", get),
+    Action("get", rest.Streamer, OBJECT, "GET", stream),
     Action("update", rest.Updater, OBJECT, "PUT", update),
     Action("patch", rest.Patcher, OBJECT, "PATCH", patch),
     Action("delete", rest.GracefulDeleter, OBJECT, "DELETE", delete),
@@ -150,11 +151,12 @@ def _connect(endpoint: Endpoint, scope: Scope, methods: Methods) -> None:
 def _bound(scope: Scope, action: Action) -> Responder:
     handler, deprecated = action.handler, scope.resource.deprecated
     streams = action.verb == "list"
+    own = ("text/plain",) if action.needs is rest.Streamer else ()
 
     def respond(req: falcon.Request, resp: falcon.Response) -> None:
         if deprecated:
             Request.of(req.env).warn(deprecated)
-        check_produces(req.env.get("HTTP_ACCEPT", ""), streams)
+        check_produces(req.env.get("HTTP_ACCEPT", ""), streams, own)
         handler(scope, req, resp)
 
     return respond

@@ -88,18 +88,19 @@ def _quality(text: str) -> float:
         return 1.0
 
 
-def check_produces(accept: str, stream: bool) -> None:
+def check_produces(accept: str, stream: bool, own: Sequence[str] = ()) -> None:
     """The coarse check that comes before the handler: some clause must name a type that is produced, or ``*/*``.
 
+    :param own: types that this path produces beside the usual ones.
     :raises NotAcceptable: none does.
     """
     if accept in ("", "*/*", "application/json"):
         return
-    produced = [s.content_type for s in PRODUCED]
+    produced = [*own, *(s.content_type for s in PRODUCED)]
     for clause in parse_accept(accept):
         if clause.media_type == "*/*" or clause.media_type in produced:
             return
-    names = available() + (f", {available(stream=True)}" if stream else "")
+    names = ", ".join((*own, available())) + (f", {available(stream=True)}" if stream else "")
     raise NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {names}", details={})
 
 

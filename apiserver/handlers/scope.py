@@ -58,7 +58,8 @@ class Scope:
     def owned(self) -> FieldFilter:
         """Which fields a write through this endpoint may own."""
         has_status = any(s.name == "status" for s in self.resource.subresources)
-        return of_endpoint(self.subresource, has_status=has_status, also=self.strategy.unowned_fields)
+        rules = self.strategy
+        return of_endpoint(self.subresource, has_status=has_status, also=rules.unowned_fields, only=rules.owned_fields)
 
     @cached_property
     def formats(self) -> Sequence[Serializer]:

@@ -11,6 +11,7 @@ from apiserver.api.server import Server
 from apiserver_plugins.resources.common.declarations import declare
 from apiserver_plugins.resources.common.deferred import ruled
 from apiserver_plugins.resources.common.scale import scale_subresource
+from apiserver_plugins.resources.core_v1.node.proxy import PROXY
 
 KINDS = """
 #GROUP/VERSION  KIND                   PLURAL                  SCOPE       SHORT NAMES  CATEGORIES
@@ -39,7 +40,7 @@ def apiserver_resources(server: Server) -> Iterable[Resource]:
                 "deprecated": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
             },
             "LimitRange": ruled("core_v1.limitranges", columns=False),
-            "Node": ruled("core_v1.nodes", status=True, fields="spec.unschedulable"),
+            "Node": ruled("core_v1.nodes", status=True, also=(PROXY,), fields="spec.unschedulable"),
             "PersistentVolume": ruled("core_v1.persistentvolumes", status=True),
             "PersistentVolumeClaim": ruled("core_v1.persistentvolumeclaims", status=True),
             "PodTemplate": ruled("core_v1.podtemplates"),

@@ -84,14 +84,24 @@ def _at(fields: Fields, path: Sequence[str]) -> Fields:
     return found
 
 
-def of_endpoint(subresource: str, *, has_status: bool, custom: bool = False, also: Sequence[str] = ()) -> FieldFilter:
+def of_endpoint(
+    subresource: str,
+    *,
+    has_status: bool,
+    custom: bool = False,
+    also: Sequence[str] = (),
+    only: Sequence[str] = (),
+) -> FieldFilter:
     """The filter that most kinds use: status belongs to its own endpoint, and everything else to the main one.
 
     :param subresource: "" for the main endpoint.
     :param has_status: the kind has a status endpoint.
     :param custom: a custom resource, whose status endpoint leaves metadata alone too.
     :param also: further fields that the status endpoint does not write, such as ``metadata.labels`` of deployments.
+    :param only: the only fields that another subresource writes; none = no restriction.
     """
+    if only:
+        return Only(*(path.split(".") for path in only))
     if subresource == "status":
         return Except("spec", *(("metadata",) if custom else also))
     return Except("status") if has_status and not subresource else Everything()

@@ -23,8 +23,16 @@ from apiserver_plugins.resources.common.pod_defaults import set_pod_defaults, sy
 from apiserver_plugins.resources.common.pod_qos import qos_class
 from apiserver_plugins.resources.common.pod_validation import pod_errors
 from apiserver_plugins.resources.common.pod_validation.update import change_errors
+from apiserver_plugins.resources.core_v1.pod.attach import ATTACH
 from apiserver_plugins.resources.core_v1.pod.binding import Bindings, PodBinding
 from apiserver_plugins.resources.core_v1.pod.columns import COLUMNS
+from apiserver_plugins.resources.core_v1.pod.ephemeralcontainers import EphemeralContainersStrategy
+from apiserver_plugins.resources.core_v1.pod.eviction import EVICTION
+from apiserver_plugins.resources.core_v1.pod.exec import EXEC
+from apiserver_plugins.resources.core_v1.pod.log import LOG
+from apiserver_plugins.resources.core_v1.pod.portforward import PORTFORWARD
+from apiserver_plugins.resources.core_v1.pod.proxy import PROXY
+from apiserver_plugins.resources.core_v1.pod.resize import ResizeStrategy
 from apiserver_plugins.resources.core_v1.pod.status import PodStatusStrategy
 
 BINDING = GroupVersionKind("", "v1", "Binding")
@@ -100,7 +108,15 @@ def apiserver_resources(server: Server) -> Iterable[Resource]:
             strategy=strategy,
             selectable_fields=(*FIELDS, "spec.hostNetwork", "status.podIPs"),
             subresources=(
+                ATTACH,
                 Subresource("binding", kind=BINDING, storage=PodBinding),
+                Subresource("ephemeralcontainers", EphemeralContainersStrategy(strategy)),
+                EVICTION,
+                EXEC,
+                LOG,
+                PORTFORWARD,
+                PROXY,
+                Subresource("resize", ResizeStrategy(strategy)),
                 Subresource("status", PodStatusStrategy(strategy)),
             ),
             columns=COLUMNS,

@@ -21,6 +21,7 @@ from apiserver_plugins.resources.core_v1.service import needs
 from apiserver_plugins.resources.core_v1.service.allocation import Allocators
 from apiserver_plugins.resources.core_v1.service.columns import COLUMNS
 from apiserver_plugins.resources.core_v1.service.defaults import set_defaults
+from apiserver_plugins.resources.core_v1.service.proxy import PROXY
 from apiserver_plugins.resources.core_v1.service.transitions import (
     drop_type_dependent,
     keep_allocated,
@@ -118,7 +119,7 @@ def apiserver_resources(server: Server) -> Iterable[Resource]:
             # COMPAT: kube-apiserver's key, which has a word more than the plural
             storage_prefix="services/specs",
             selectable_fields=("spec.clusterIP", "spec.type"),
-            subresources=(Subresource("status", ServiceStatusStrategy(strategy)),),
+            subresources=(PROXY, Subresource("status", ServiceStatusStrategy(strategy))),
             columns=COLUMNS,
         )
     ]
