@@ -7,7 +7,7 @@ checked and then asks the plugins that implement ``apiserver_connecters``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from apiserver.api.errors import ServiceUnavailable
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from apiserver.api.server import WsgiApp
 
 
-class Connection(NamedTuple):
+class Connection:
     """Somebody wants to be connected, may be, and what for makes sense.
 
     ``subresource`` is such as ``pods/exec``. ``object`` is the pod, node or service. ``options`` are the query's, by
@@ -24,11 +24,14 @@ class Connection(NamedTuple):
     ``location`` is where a proxied request goes, ``http://10.0.0.7:8080`` and the path; "" for the others.
     """
 
-    ctx: Context
-    subresource: str
-    object: dict[str, Any]
-    options: dict[str, Any]
-    location: str = ""
+    def __init__(
+        self, ctx: Context, subresource: str, obj: dict[str, Any], options: dict[str, Any], location: str = ""
+    ) -> None:
+        self.ctx = ctx
+        self.subresource = subresource
+        self.object = obj
+        self.options = options
+        self.location = location
 
 
 Connect = Callable[[Connection], "WsgiApp"]

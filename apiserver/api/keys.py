@@ -12,7 +12,6 @@ import functools
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,22 +30,26 @@ _BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTA
 _CURVES = {"secp256r1": "ES256", "secp384r1": "ES384", "secp521r1": "ES512"}
 
 
-@dataclass(frozen=True, slots=True)
 class SigningKey:
     """A private key; ``id`` is that of its public half, ``algorithm`` a JWS name such as RS256."""
 
-    id: str
-    algorithm: str
-    key: Private
+    __slots__ = ("algorithm", "id", "key")
+
+    def __init__(self, key_id: str, algorithm: str, key: Private) -> None:
+        self.id = key_id
+        self.algorithm = algorithm
+        self.key = key
 
 
-@dataclass(frozen=True, slots=True)
 class VerifyingKey:
     """A public key."""
 
-    id: str
-    algorithm: str
-    key: Public
+    __slots__ = ("algorithm", "id", "key")
+
+    def __init__(self, key_id: str, algorithm: str, key: Public) -> None:
+        self.id = key_id
+        self.algorithm = algorithm
+        self.key = key
 
     def jwk(self) -> dict[str, Any]:
         """The key as an entry of a JSON Web Key Set."""

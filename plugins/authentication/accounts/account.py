@@ -6,7 +6,6 @@ COMPAT: pkg/controller/serviceaccount tokengetter.go; k8s.io/apiserver/pkg/authe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from apiserver.api.auth import User
@@ -21,16 +20,27 @@ EXTRA_PREFIX = "authentication.kubernetes.io/"
 INVALIDATED = "service account token has been invalidated"
 
 
-@dataclass(frozen=True, slots=True)
+_NOTHING = ("", "")
+
+
 class Account:
     """A service account, and what its token is bound to: names and uids, "" for none."""
 
-    namespace: str
-    name: str
-    uid: str
-    jti: str = ""
-    pod: tuple[str, str] = ("", "")
-    node: tuple[str, str] = ("", "")
+    def __init__(
+        self,
+        namespace: str,
+        name: str,
+        uid: str,
+        jti: str = "",
+        pod: tuple[str, str] = _NOTHING,
+        node: tuple[str, str] = _NOTHING,
+    ) -> None:
+        self.namespace = namespace
+        self.name = name
+        self.uid = uid
+        self.jti = jti
+        self.pod = pod
+        self.node = node
 
     def user(self) -> User:
         """Who that is. COMPAT: ServiceAccountInfo.UserInfo"""

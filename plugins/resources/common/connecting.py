@@ -8,7 +8,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from apiserver.api.connect import Connection, unconnected
 from apiserver.api.durations import parse_time
@@ -83,17 +83,18 @@ def options(ctx: Context, known: Mapping[str, Option]) -> Object:
 # -- names and addresses -----------------------------------------------------------------------------------------------
 
 
-class Target(NamedTuple):
+class Target:
     """What ``scheme:name:port`` in a URL means; scheme and port may be ""."""
 
-    scheme: str
-    name: str
-    port: str
+    def __init__(self, scheme: str, name: str, port: str) -> None:
+        self.scheme = scheme
+        self.name = name
+        self.port = port
 
-    def location(self, host: str, port: str, path: str) -> str:
-        """Where a request goes."""
+    def location(self, host: str, port: str, path: str, scheme: str = "http") -> str:
+        """Where a request goes. :param scheme: if the target has none."""
         host = f"[{host}]" if ":" in host else host
-        return f"{self.scheme or 'http'}://{host}{f':{port}' if port else ''}{path}"
+        return f"{self.scheme or scheme}://{host}{f':{port}' if port else ''}{path}"
 
 
 def target(name: str, what: str) -> Target:

@@ -34,7 +34,7 @@ class NodeProxy:
         node = self._server.store(self._resource).get(ctx, where.name, GetOptions()).decode()
         addresses = (node.get("status") or {}).get("addresses") or [{}]
         host, port = addresses[0].get("address") or where.name, where.port or KUBELET_PORT
-        location = where._replace(scheme=where.scheme or "https").location(host, port, path)
+        location = where.location(host, port, path, scheme="https")
         connection = Connection(ctx, "nodes/proxy", node, self.connect_options(ctx, path), location)
         return hand_to_kubelet(self._server, connection, where.name)
 

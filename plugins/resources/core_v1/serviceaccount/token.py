@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -39,13 +38,13 @@ EXTENDED_SECONDS = 365 * 24 * 3600
 _SECONDS = Path("spec") / "expirationSeconds"
 
 
-@dataclass(frozen=True, slots=True)
 class Binding:
     """The object that a token is bound to, and the node of a pod."""
 
-    kind: str
-    obj: Object
-    node: Object | None = None
+    def __init__(self, kind: str, obj: Object, node: Object | None = None) -> None:
+        self.kind = kind
+        self.obj = obj
+        self.node = node
 
     def claims(self) -> Object:
         """Its part of the private claim."""
