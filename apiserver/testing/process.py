@@ -14,11 +14,13 @@ The server listens on a free port of 127.0.0.1 and keeps everything in a folder 
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -32,14 +34,16 @@ class ServerProcess:
     """A context manager: on entering the server is started, and waited for until it is ready.
 
     :param flags: of ``apiserver serve``, beside ``--data-dir`` and ``--secure-port``.
+    :param environment: variables beside those of this process.
     :raises RuntimeError: on entering, with what the server wrote, when it does not start.
     """
 
     url: str
     """Where it is, such as ``https://127.0.0.1:41234``."""
 
-    def __init__(self, *flags: str) -> None:
+    def __init__(self, *flags: str, environment: Mapping[str, str] | None = None) -> None:
         self._flags = flags
+        self._environment = dict(environment or {})
 
     @property
     def kubeconfig(self) -> Path:
@@ -68,7 +72,12 @@ class ServerProcess:
         command = [sys.executable, "-m", "apiserver", "serve", f"--data-dir={self._data}", "--secure-port=0"]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [*command, *self._flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True
+                [*command, *self._flags],
+                env={**os.environ, **self._environment},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
             )
         # A server that neither gets ready nor ends would otherwise be waited for without end.
         watchdog = threading.Timer(START_SECONDS, self._process.kill)

@@ -1,6 +1,6 @@
 """Pages of the documentation whose code and console blocks can be run.
 
-    ```python hello.py      a file of the page's project; so are toml, yaml and other languages with a name
+    ```python hello.py      a file of the page's project; so are toml, yaml, csv and other languages with a name
     ```python               a snippet, for reading; it is compiled only
     ```console              commands after "$ ", each followed by what it prints; "..." stands for anything
 
@@ -22,10 +22,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.server import ServerProcess
+from apiserver.testing.process import ServerProcess
 from tests.wheels import install_beside, wheel_of
 
 SECONDS = 120.0
+ADDRESS = "https://127.0.0.1:6443"
+"""Where pages say that a server is; tests have it elsewhere."""
 _FENCE = re.compile(r"^```(\w+)(?: +(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -89,6 +91,8 @@ class Walk:
                 assert matches(expected, printed), f"line {block.line}: $ {command}\n{printed}\n--- not:\n{expected}"
 
     def _type(self, command: str) -> str | None:
+        if self._server is not None:
+            command = command.replace(ADDRESS, self._server.url)
         words = shlex.split(command.partition("#")[0]) if "$" not in command else []
         if words[:2] == ["pip", "install"]:
             return self._install() if words[-1] == "." else None
@@ -103,11 +107,18 @@ class Walk:
 
     def _serve(self, flags: list[str]) -> None:
         self._stop()
-        self._server = ServerProcess(self._folder / "server", *flags, environment=self._environment()).start()
+        files = [re.sub("=(.+)", self._absolute, flag) for flag in flags]
+        self._server = ServerProcess(*files, environment=self._environment()).__enter__()
+        (self.project / ".apiserver").symlink_to(self._server.kubeconfig.parent)
+
+    def _absolute(self, value: re.Match[str]) -> str:
+        path = self.project / value[1]
+        return f"={path}" if path.exists() else value[0]
 
     def _stop(self) -> None:
         if self._server is not None:
             self._server.__exit__(None, None, None)
+            (self.project / ".apiserver").unlink()
         self._server = None
 
     def _environment(self) -> dict[str, str]:
@@ -115,7 +126,7 @@ class Walk:
         found = {**os.environ, "PYTHONPATH": str(self._site), "PATH": f"{scripts}:{os.environ['PATH']}"}
         found |= {"HOME": str(self._folder), "PYTHONDONTWRITEBYTECODE": "1"}
         if self._server is not None:
-            found |= {"KUBECONFIG": str(self._server.kubeconfig), "SERVER": self._server.url}
+            found |= {"KUBECONFIG": str(self._server.kubeconfig)}
         return found
 
     def _shell(self, command: str) -> str:
