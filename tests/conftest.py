@@ -6,7 +6,6 @@ import contextlib
 import functools
 import itertools
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -48,7 +47,7 @@ def servers(
                 # It finds out late that the client of a watch has gone: until then a thread is busy.
                 settings = {"GUNICORN_CMD_ARGS": "--worker-class=gthread", "APISERVER_THREADS": "100"}
                 made = stack.enter_context(GunicornProcess(folder, Path(sys.executable).parent, settings))
-                stack.callback(made.stop, signal.SIGQUIT)
+                stack.callback(made.kill)
                 return made
             return stack.enter_context(ServerProcess(folder, *store_arguments(kind, request)))
 
