@@ -27,7 +27,7 @@ from apiserver.handlers.options import write_options
 from apiserver.handlers.response import write_object
 from apiserver.handlers.scope import Scope
 from apiserver.registry import managedfields, metadata
-from apiserver.registry.patching import json_patch, merge_patch, results, strategic
+from apiserver.registry.patching import json_patch, merge_patch, misfits, results, strategic
 from apiserver.registry.patching.reading import duplicate_fields
 from apiserver.schema import body as schema_body
 from apiserver.schema import decode as schema_decode
@@ -120,7 +120,7 @@ class Patch:
         try:
             decoded = schema_decode.decode(patched, self.scope.type)
         except schema_decode.DecodeError as ex:
-            raise results.refuse_result(shown(), ex.message) from None
+            raise results.refuse_result(shown(), self.misfit(patched, ex)) from None
         decoded.strict = [*self.strict(), *decoded.strict]
         if decoded.strict and self.options.field_validation == "Strict":
             raise results.refuse_result(shown(), schema_body.strict_error(decoded.strict))
@@ -142,6 +142,10 @@ class Patch:
     def strict(self) -> list[str]:
         """What strict decoding says about the patch itself."""
         return []
+
+    def misfit(self, patched: Any, error: schema_decode.DecodeError) -> str:
+        """Why the patched object cannot be decoded."""
+        return error.message
 
     def shown(self, patched: Any) -> Callable[[], str]:
         """What an error shows: the patched document. Taken before decoding changes it, written only when needed."""
@@ -193,6 +197,9 @@ class StrategicPatch(Patch):
 
     def patched(self, current: Object) -> Object:
         return strategic.apply(current, strategic.decode(self.data), self.scope.type)
+
+    def misfit(self, patched: Any, error: schema_decode.DecodeError) -> str:
+        return misfits.explain(patched, self.scope.type) or error.message
 
     def shown(self, patched: Any) -> Callable[[], str]:
         # COMPAT: upstream decodes the merged map and shows the patch as Go prints it
