@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from apiserver.api.admission import CREATE, UPDATE
+from apiserver.api.encoded import EncodedObject
 from apiserver.api.errors import BadRequest
 from apiserver.api.request import Request
 from apiserver.api.rest import Validator, WriteOptions
@@ -65,20 +66,35 @@ def manager(request: Request, options: WriteOptions) -> str:
 def record(scope: Scope, request: Request, options: WriteOptions, live: Object | None, new: Object) -> None:
     """Write managedFields of an update or create into ``new``.
 
-    Both objects are in the storage version, or of the kind of a subresource that has one of its own.
+    Both objects are in the storage version, or of the kind of a subresource that has one of its own. Fields are owned
+    in the version that the client wrote in.
     """
-    own = bool(scope.subresource) and scope.kind != scope.resource.gvk
-    stored = scope.kind if own else scope.resource.storage_gvk
+    resource = scope.resource
+    own = bool(scope.subresource) and scope.kind != resource.gvk
+    written = scope.kind if own else resource.gvk
+    seen_live, seen_new = live, new
+    if not own and resource.from_storage is not None:
+        seen_new = scope.forms.decode(EncodedObject.of(new))
+        seen_live = scope.forms.decode(EncodedObject.of(live)) if live is not None else None
     managedfields.record_update(
-        live,
-        new,
+        seen_live,
+        seen_new,
         manager=manager(request, options),
-        api_version=str(stored.group_version),
+        api_version=str(written.group_version),
         subresource=scope.subresource,
         now=metadata.now(),
-        type=scope.kinds.type_of(stored),
+        type=scope.kinds.type_of(written),
         fields=scope.owned,
     )
+    if seen_new is not new:
+        _take_owners(new["metadata"], seen_new["metadata"])
+
+
+def _take_owners(meta: Object, other: Object) -> None:
+    if "managedFields" in other:
+        meta["managedFields"] = other["managedFields"]
+    else:
+        meta.pop("managedFields", None)
 
 
 def admit_create(scope: Scope, request: Request, name: str, obj: Object, options: WriteOptions) -> Validator:

@@ -38,6 +38,7 @@ from apiserver.api.stream import WatchStream
 from apiserver.registry import deletion, metadata, names
 from apiserver.registry.codec import Codec
 from apiserver.registry.deletion import Grace
+from apiserver.registry.managedfields.timestamps import keep_times
 from apiserver.registry.translate import parse_revision, storage_errors
 from apiserver.schema.check import SchemaCheck
 from apiserver.storage.cache.feed import Feed
@@ -247,6 +248,7 @@ class Store:
                 # COMPAT: deleteWithoutFinalizers answers with the object as it was updated, not with the deletion
                 return self.codec.encoded(obj, current.revision, key), False
             obj["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
+            keep_times(old, obj)
             if obj == old:
                 return current, False
             if options.dry_run:

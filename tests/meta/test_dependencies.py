@@ -38,6 +38,8 @@ def test_no_reason_is_left_over():
 
 MODULES = {
     "cslab-etcd3": "etcd3",
+    "grpcio": "grpc",
+    "protobuf": "google.protobuf",
     "jsonschema-rs": "jsonschema_rs",
     "kubernetes-validate": "kubernetes_validate",
     "PyJWT": "jwt",
