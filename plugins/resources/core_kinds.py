@@ -13,6 +13,7 @@ from apiserver_plugins.resources.common.deferred import ruled
 from apiserver_plugins.resources.common.scale import scale_subresource
 from apiserver_plugins.resources.core_v1.node.proxy import PROXY
 
+# The storage prefixes are those that kube-apiserver uses in etcd.
 KINDS = """
 #GROUP/VERSION  KIND                   PLURAL                  SCOPE       SHORT NAMES  CATEGORIES
 v1              Endpoints              endpoints               Namespaced  ep           -
@@ -37,19 +38,26 @@ def apiserver_resources(server: Server) -> Iterable[Resource]:
         {
             "Endpoints": {
                 **ruled("core_v1.endpoints"),
+                "storage_prefix": "services/endpoints",
                 "deprecated": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
             },
             "LimitRange": ruled("core_v1.limitranges", columns=False),
-            "Node": ruled("core_v1.nodes", status=True, also=(PROXY,), fields="spec.unschedulable"),
+            "Node": {
+                **ruled("core_v1.nodes", status=True, also=(PROXY,), fields="spec.unschedulable"),
+                "storage_prefix": "minions",
+            },
             "PersistentVolume": ruled("core_v1.persistentvolumes", status=True),
             "PersistentVolumeClaim": ruled("core_v1.persistentvolumeclaims", status=True),
             "PodTemplate": ruled("core_v1.podtemplates"),
-            "ReplicationController": ruled(
-                "core_v1.replicationcontrollers",
-                status=True,
-                also=(scale_subresource(_map_selector),),
-                fields="status.replicas",
-            ),
+            "ReplicationController": {
+                **ruled(
+                    "core_v1.replicationcontrollers",
+                    status=True,
+                    also=(scale_subresource(_map_selector),),
+                    fields="status.replicas",
+                ),
+                "storage_prefix": "controllers",
+            },
             "ResourceQuota": ruled("core_v1.resourcequotas", status=True),
         },
     )

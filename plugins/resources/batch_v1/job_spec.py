@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from apiserver.api.fields import FieldError, Path
-from apiserver.api.validation import dns_subdomain
 from apiserver_plugins.resources.batch_v1.indexes import count_indexes
 from apiserver_plugins.resources.common.pod_validation import template_errors
-from apiserver_plugins.resources.common.values import invalid, is_qualified, nonnegative
+from apiserver_plugins.resources.common.values import domain_prefixed_path, is_qualified, nonnegative
 
 Spec = dict[str, Any]
 
@@ -29,6 +28,7 @@ _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 _OPERATORS = ("In", "NotIn")
 _STATUSES = ("False", "True", "Unknown")
 _MOST_RULES, _MOST_PATTERNS, _MOST_EXIT_CODES = 20, 20, 255
+_LONGEST_MANAGER = 63
 _LONGEST_INDEXES = 64 * 1024
 
 
@@ -51,18 +51,12 @@ def job_spec_errors(spec: Spec, path: Path) -> list[FieldError]:
 
 
 def _manager_errors(name: str | None, path: Path) -> list[FieldError]:
-    """COMPAT: IsDomainPrefixedPath."""
     if name is None:
         return []
-    if not name:
-        return [FieldError.required(path)]
-    domain, slash, rest = name.partition("/")
-    text = 'must be a domain-prefixed path (such as "acme.io/foo")'
-    if not slash or not domain or not rest:
-        return [FieldError.invalid(path, name, text)]
-    errors = invalid(path, domain, dns_subdomain(domain))
-    if len(name) > 63:
-        errors.append(FieldError.too_long(path, 63))
+    errors = domain_prefixed_path(path, name)
+    if len(name) > _LONGEST_MANAGER:
+        text = f"Too long: may not be more than {_LONGEST_MANAGER} characters"
+        errors.append(FieldError("FieldValueTooLong", path, text))
     return errors
 
 

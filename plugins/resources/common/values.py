@@ -20,6 +20,7 @@ MAX_INT32 = 2**31 - 1
 _PORT_NAME = re.compile("[-a-z0-9]+")
 _PERCENT = re.compile("[0-9]+%")
 _ENV_NAME = re.compile(r"[\x20-\x3c\x3e-\x7e]+")
+_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 _HTTP_HEADER = re.compile("[-A-Za-z0-9]+")
 
 BETWEEN_PORTS = "must be between 1 and 65535, inclusive"
@@ -147,3 +148,18 @@ def not_more_than_all(path: str, value: int | str | None) -> list[FieldError]:
     """COMPAT: IsNotMoreThan100Percent."""
     share = percent(value)
     return [] if share is None or share <= 100 else [FieldError.invalid(path, value, "must not be greater than 100%")]
+
+
+def domain_prefixed_path(path: str, value: str) -> list[FieldError]:
+    """A name such as ``acme.io/foo``. COMPAT: IsDomainPrefixedPath."""
+    if not value:
+        return [FieldError.required(path)]
+    domain, _, rest = value.partition("/")
+    if not domain or not rest:
+        return [FieldError.invalid(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+    errors = invalid(path, domain, dns_subdomain(domain))
+    if not _HTTP_PATH.fullmatch(rest):
+        errors.append(
+            FieldError.invalid(path, rest, f"Invalid path (regex used for validation is '{_HTTP_PATH.pattern}')")
+        )
+    return errors

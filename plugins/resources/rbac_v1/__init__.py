@@ -1,0 +1,1 @@
+"""Kinds of ``rbac.authorization.k8s.io/v1``."""

@@ -1,0 +1,36 @@
+"""Kinds of ``storage.k8s.io/v1``, whose rules are imported when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from apiserver import hookimpl
+from apiserver.api.resource import Resource
+from apiserver.api.server import Server
+from apiserver_plugins.resources.common.declarations import declare
+from apiserver_plugins.resources.common.deferred import ruled
+
+KINDS = """
+#GROUP/VERSION     KIND                   PLURAL                   SCOPE       SHORT NAMES  CATEGORIES
+storage.k8s.io/v1  CSIDriver              csidrivers               Cluster     -            -
+storage.k8s.io/v1  CSINode                csinodes                 Cluster     -            -
+storage.k8s.io/v1  CSIStorageCapacity     csistoragecapacities     Namespaced  -            -
+storage.k8s.io/v1  StorageClass           storageclasses           Cluster     sc           -
+storage.k8s.io/v1  VolumeAttachment       volumeattachments        Cluster     -            -
+storage.k8s.io/v1  VolumeAttributesClass  volumeattributesclasses  Cluster     vac          -
+"""
+
+
+@hookimpl
+def apiserver_resources(server: Server) -> Iterable[Resource]:
+    return declare(
+        KINDS,
+        {
+            "CSIDriver": ruled("storage_v1.csidrivers"),
+            "CSINode": ruled("storage_v1.csinodes"),
+            "CSIStorageCapacity": ruled("storage_v1.csistoragecapacities", columns=False),
+            "StorageClass": ruled("storage_v1.storageclasses"),
+            "VolumeAttachment": ruled("storage_v1.volumeattachments", status=True),
+            "VolumeAttributesClass": ruled("storage_v1.volumeattributesclasses"),
+        },
+    )
