@@ -77,7 +77,7 @@ def options(ctx: Context, known: Mapping[str, Option]) -> Object:
     """
     query = ctx.request.query
     found = {name: read(query[name]) for name, read in known.items() if query.get(name)}
-    return {name: value for name, value in found.items() if value not in (False, "", [])}
+    return {name: value for name, value in found.items() if value is not False and value not in ("", [])}
 
 
 # -- names and addresses -----------------------------------------------------------------------------------------------

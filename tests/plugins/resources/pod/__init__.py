@@ -1,0 +1,1 @@
+"""Subresources of pods, and of what is like them."""
