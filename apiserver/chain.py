@@ -14,7 +14,7 @@ from typing import Any
 from apiserver.api import logs
 from apiserver.api.request import ENVIRON_KEY
 from apiserver.api.server import Server, WsgiApp
-from apiserver.manager import Call
+from apiserver.manager import Call, Plugins
 
 LOG = logging.getLogger(__name__)
 TIMED = 6
@@ -26,8 +26,11 @@ def wrap(app: WsgiApp, filters: Sequence[Call], server: Server) -> WsgiApp:
     """``app`` inside all filters that want to be there.
 
     :param filters: the implementations of ``apiserver_filter``, lowest number first.
+    :raises PluginError: one returned what cannot be called.
     """
     wrappers = [(plugin.name, made) for plugin, call in filters if (made := call(server)) is not None]
+    text = "apiserver_filter returned {!r}, which cannot be called"
+    Plugins.refuse(f"{name}: {text.format(made)}" for name, made in wrappers if not callable(made))
     timed = logs.enabled(LOG, TIMED)
     if timed:
         app = _timed(APPLICATION, "", app)

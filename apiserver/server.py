@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from apiserver import declarations
 from apiserver.api.auth import MASTERS, Attributes, Authenticator, Authorizer, Decision, User
 from apiserver.api.connect import Connect
 from apiserver.api.health import HealthCheck
@@ -28,7 +29,7 @@ from apiserver.handlers.endpoints import describe
 from apiserver.handlers.routes import standard_routes
 from apiserver.installation import Installation, Shared
 from apiserver.lifecycle import Lifecycle
-from apiserver.manager import PluginError, Plugins
+from apiserver.manager import Plugins
 from apiserver.opening import open_storage
 from apiserver.registry.admission import Admission
 from apiserver.registry.kinds import Kinds
@@ -70,8 +71,7 @@ class Server:
 
     def _install(self) -> Installation:
         """Resources of all plugins become stores and endpoints."""
-        declared = self._declared()
-        self.kinds.add(declared)
+        declared = declarations.resources(self.plugins, self, self.kinds)
         shared = Shared(
             server=self,
             kinds=self.kinds,
@@ -84,18 +84,6 @@ class Server:
         self._installation = installation
         installation.add(declared)
         return installation
-
-    def _declared(self) -> list[Resource]:
-        owners: dict[GroupVersionResource, str] = {}
-        problems, found = [], []
-        for plugin, resource in self.plugins.collect("apiserver_resources", self):
-            if resource.gvr in owners:
-                problems.append(f"{plugin.name}: {resource.gvr} is already declared by {owners[resource.gvr]}")
-            owners.setdefault(resource.gvr, plugin.name)
-            found.append(resource)
-        if problems:
-            raise PluginError(problems)
-        return found
 
     def _collect_connecters(self) -> dict[str, Connect]:
         owners: dict[str, str] = {}
@@ -113,15 +101,13 @@ class Server:
         return [(plugin.name, func) for plugin, func in self.plugins.calls(hook)]
 
     def _made(self, hook: str) -> list[Any]:
-        return [made for _, made in self.plugins.call_each(hook, self)]
+        return declarations.made(self.plugins, hook, self)
 
     def _health_checks(self) -> list[HealthCheck]:
-        plugged = [check for _, check in self.plugins.collect("apiserver_health_checks", self)]
-        return [*self.lifecycle.health_checks(), *plugged]
+        return declarations.health_checks(self.plugins, self, self.lifecycle.health_checks())
 
     def _routes(self) -> list[Route]:
-        plugged = [route for _, route in self.plugins.collect("apiserver_routes", self)]
-        return [*standard_routes(self), *plugged]
+        return declarations.routes(self.plugins, self, standard_routes(self))
 
     def _chain(self) -> WsgiApp:
         delegates = self._made("apiserver_delegate")

@@ -13,6 +13,7 @@ Plugins are modules or objects, by plugin name; they need not be installed. All 
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import tempfile
@@ -26,6 +27,7 @@ from apiserver.api.auth import MASTERS, Authenticator, User
 from apiserver.api.request import Request
 from apiserver.configure import configure
 from apiserver.markers import hookimpl
+from apiserver.opening import open_storage
 from apiserver.ordering import Plugin
 from apiserver.server import Server, build
 
@@ -91,12 +93,14 @@ class LocalServer:
 
     def __enter__(self) -> Self:
         self._folder = tempfile.TemporaryDirectory(prefix="apiserver-")
-        try:
+        with contextlib.ExitStack() as if_it_fails:
+            if_it_fails.callback(self._folder.cleanup)
             flags = (f"--data-dir={self._folder.name}", "--etcd-compaction-interval=0", *self._flags)
-            self.server: Server = build(configure(flags, {}, self._plugins))
-        except BaseException:
-            self._folder.cleanup()
-            raise
+            setup = configure(flags, {}, self._plugins)
+            storage = open_storage(setup)
+            if_it_fails.callback(storage.close)
+            self.server: Server = build(setup, storage)
+            if_it_fails.pop_all()
         # A worker process would end; a test fails.
         self.server.lifecycle._fatal = self._failed.append
         self.server.start()
