@@ -43,8 +43,11 @@ class Requirement:
 
 
 def _number(text: str | None) -> int | None:
-    # COMPAT: strconv.ParseInt: no spaces, no underscores
-    return int(text) if text is not None and re.fullmatch(r"[+-]?\d{1,19}", text) else None
+    # COMPAT: strconv.ParseInt: ASCII digits only, 64 bits
+    if text is None or not re.fullmatch(r"[+-]?[0-9]{1,63}", text):
+        return None
+    number = int(text)
+    return number if -(1 << 63) <= number < 1 << 63 else None
 
 
 def _compare(r: Requirement, labels: Mapping[str, str]) -> bool:
@@ -324,7 +327,7 @@ def field_requirements(text: str) -> Sequence[tuple[str, bool, str]]:
 
 
 def _split_terms(text: str) -> list[str]:
-    return re.findall(r"(?:\\.|[^,\\])+|(?<=,)(?=,)", text) if text else []
+    return re.findall(r"(?:\\.|[^,\\]|\\\Z)+", text, re.DOTALL)
 
 
 def _split_term(term: str) -> tuple[str, bool, str] | None:
@@ -347,9 +350,10 @@ def _unescape(value: str) -> str:
         elif c == "\\":
             escaped = True
         elif c in ",=":
-            raise BadRequest(f"invalid field selector: unescaped character in value: {c}")
+            # COMPAT: UnescapedRune.Error writes the rune as the number that it is
+            raise BadRequest(f"invalid field selector: unescaped character in value: {ord(c)}")
         else:
             out.append(c)
     if escaped:
-        raise BadRequest("invalid field selector: incomplete escape sequence")
+        raise BadRequest("invalid field selector: invalid escape sequence: \\")
     return "".join(out)
