@@ -36,6 +36,7 @@ from apiserver_plugins.authentication.accounts import bound, legacy
 from apiserver_plugins.authentication.accounts.account import Account, Objects
 
 SIGNING, VERIFYING = "service-account-signing-key-file", "service-account-key-file"
+SPACES = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 REMEMBERED = 1000
 """Tokens whose good signature is remembered; all else is looked at each time."""
 
@@ -58,6 +59,8 @@ class ServiceAccount:
         :raises Unauthorized: it is a token of ours and no good. COMPAT: the text of the union of bearer tokens.
         """
         token = bearer_token(request.environ)
+        if not token:
+            _warn_of_spaces(request)
         looked_at = peek(token) if token else None
         if looked_at is None:
             return None
@@ -95,6 +98,12 @@ class ServiceAccount:
         if claims.get("iss") == LEGACY_ISSUER:
             return legacy.account_of(token, claims, self._objects if self._lookup else None, request)
         return bound.account_of(claims, self._objects, request)
+
+
+def _warn_of_spaces(request: Request) -> None:
+    """COMPAT: authentication/request/bearertoken: a token after two spaces counts as none."""
+    if request.environ.get("HTTP_AUTHORIZATION", "").lstrip()[:8].lower() == "bearer  ":
+        request.warn(SPACES)
 
 
 def _quoted(texts: Sequence[str]) -> str:
