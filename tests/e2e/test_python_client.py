@@ -97,7 +97,9 @@ def test_a_deployment_comes_back_with_its_defaults_as_the_model_reads_them(
 
 
 def test_deletion_takes_preconditions_policies_and_dry_run(core: client.CoreV1Api, namespace: str) -> None:
-    made = core.create_namespaced_config_map(namespace, configmap("kept"))
+    body = configmap("kept")
+    body.metadata.finalizers = ["example.com/keep"]
+    made = core.create_namespaced_config_map(namespace, body)
     core.delete_namespaced_config_map("kept", namespace, dry_run="All")
     wrong = client.V1DeleteOptions(preconditions=client.V1Preconditions(uid="other"))
     with pytest.raises(ApiException) as refused:
@@ -107,10 +109,9 @@ def test_deletion_takes_preconditions_policies_and_dry_run(core: client.CoreV1Ap
         preconditions=client.V1Preconditions(uid=made.metadata.uid, resource_version=made.metadata.resource_version),
         propagation_policy="Foreground",
     )
-    core.delete_namespaced_config_map("kept", namespace, body=right)
-    waiting = core.read_namespaced_config_map("kept", namespace)
-    assert waiting.metadata.finalizers == ["foregroundDeletion"]
-    assert waiting.metadata.deletion_timestamp is not None
+    waiting = core.delete_namespaced_config_map("kept", namespace, body=right)
+    assert waiting["metadata"]["finalizers"] == ["example.com/keep", "foregroundDeletion"]
+    assert core.read_namespaced_config_map("kept", namespace).metadata.deletion_timestamp is not None
     core.patch_namespaced_config_map("kept", namespace, {"metadata": {"finalizers": None}})
     with pytest.raises(ApiException) as gone:
         core.read_namespaced_config_map("kept", namespace)
