@@ -88,7 +88,9 @@ class Discovery:
         if endpoints is None:
             return None
         entries = [e for endpoint in sorted(endpoints, key=lambda e: e.path) if (e := self._entry(endpoint))]
-        return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": str(version), "resources": entries}
+        # COMPAT: the list of the core group does not say which version it is itself
+        own = {"apiVersion": "v1"} if version.group else {}
+        return {"kind": "APIResourceList", **own, "groupVersion": str(version), "resources": entries}
 
     @staticmethod
     def _entry(endpoint: Endpoint) -> Object | None:

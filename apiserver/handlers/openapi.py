@@ -94,4 +94,6 @@ def _sub(endpoint: Endpoint) -> ServedSubresource:
     kind = endpoint.kind
     methods = [m.lower() for m in getattr(endpoint.scope.storage, "methods", ())]
     verbs = sorted(endpoint.verbs) if not methods else ()
-    return ServedSubresource(endpoint.subresource, kind.group, kind.version, kind.kind, verbs, methods)
+    return ServedSubresource(
+        endpoint.subresource, kind.group, kind.version, kind.kind, verbs, methods, endpoint.subresource == "proxy"
+    )
