@@ -11,22 +11,38 @@ from typing import Any
 import orjson
 
 NO_LABELS: Mapping[str, str] = {}
+_IN_HEAD = ("kind", "apiVersion")
+
+
+def head_of(kind: str | None, version: str | None) -> bytes:
+    """How an encoded object of this kind and apiVersion begins, up to its next field."""
+    return orjson.dumps({"kind": kind, "apiVersion": version})[:-1] + b","
+
+
+def rest_of(obj: Mapping[str, Any]) -> bytes:
+    """What follows the head in the encoded form of ``obj``."""
+    rest = {name: value for name, value in obj.items() if name not in _IN_HEAD}
+    return orjson.dumps(rest)[1:]
 
 
 class EncodedObject:
     """One object in its storage version.
 
-    ``data`` is compact JSON with ``metadata.resourceVersion`` in it, without a newline; it begins with kind and
-    apiVersion, so that list items can leave them out. ``revision`` is the same number as resourceVersion (0 for an
-    object that was never stored). ``labels`` and ``fields`` are what selectors look at; ``extra_fields`` are the
-    values of the kind's own selectable fields. ``key`` is the storage key.
+    It is compact JSON with ``metadata.resourceVersion`` in it, without a newline, in two parts: ``head``, which says
+    kind and apiVersion (see :func:`head_of`) and is one object for all of a kind, and ``rest``. So list items can leave
+    the head out, and another version can put its own in front, without anybody cutting bytes; ``data`` is both.
+
+    ``revision`` is the same number as resourceVersion (0 for an object that was never stored). ``labels`` and
+    ``fields`` are what selectors look at; ``extra_fields`` are the values of the kind's own selectable fields. ``key``
+    is the storage key.
     """
 
-    __slots__ = ("data", "extra_fields", "key", "labels", "name", "namespace", "revision")
+    __slots__ = ("extra_fields", "head", "key", "labels", "name", "namespace", "rest", "revision")
 
     def __init__(
         self,
-        data: bytes,
+        head: bytes,
+        rest: bytes,
         revision: int = 0,
         key: str = "",
         labels: Mapping[str, str] = NO_LABELS,
@@ -34,13 +50,19 @@ class EncodedObject:
         namespace: str = "",
         name: str = "",
     ) -> None:
-        self.data = data
+        self.head = head
+        self.rest = rest
         self.revision = revision
         self.key = key
         self.labels = labels
         self.extra_fields = extra_fields
         self.namespace = namespace
         self.name = name
+
+    @property
+    def data(self) -> bytes:
+        """The whole object."""
+        return self.head + self.rest
 
     @property
     def fields(self) -> dict[str, str]:
@@ -51,9 +73,9 @@ class EncodedObject:
     def of(cls, obj: Mapping[str, Any]) -> EncodedObject:
         """From a dict (not kept) that was never stored, or whose resourceVersion tells its revision."""
         metadata = obj.get("metadata") or {}
-        head = {"kind": obj.get("kind"), "apiVersion": obj.get("apiVersion")}
         return cls(
-            orjson.dumps({**head, **obj}),
+            head_of(obj.get("kind"), obj.get("apiVersion")),
+            rest_of(obj),
             int(metadata.get("resourceVersion") or "0"),
             labels=metadata.get("labels") or NO_LABELS,
             namespace=metadata.get("namespace") or "",

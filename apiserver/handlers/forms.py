@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from apiserver.api.encoded import EncodedObject
+from apiserver.api.encoded import EncodedObject, head_of, rest_of
 from apiserver.api.errors import BadRequest, NotAcceptable
 from apiserver.api.fields import FieldError
 from apiserver.api.names import GroupVersionKind
@@ -28,11 +28,6 @@ PART = 200
 """Objects that are joined into one part of a list: larger parts cost page faults (20 ms for one of 10 MB)."""
 
 INCLUDES = ("", "None", "Metadata", "Object")
-
-
-def head_of(kind: GroupVersionKind) -> bytes:
-    """How an encoded object of this kind begins."""
-    return orjson.dumps({"kind": kind.kind, "apiVersion": str(kind.group_version)})[:-1] + b","
 
 
 class Forms:
@@ -53,21 +48,20 @@ class Forms:
         assert self.kind is not None
         self.table = Table(resource if own else None, self.kind, kinds)
         self._convert = resource.from_storage if own else None
-        self._stored_head = head_of(resource.storage_gvk if own else self.kind)
-        self._head = head_of(self.kind)
-        self._same = self._stored_head == self._head and self._convert is None
+        self._same = self._convert is None and (not own or resource.storage_gvk == self.kind)
+        self._head = head_of(self.kind.kind, str(self.kind.group_version))
         # COMPAT: items of typed lists leave out kind and apiVersion, items of custom resources keep them
-        self._bare_items = resource.schema is None
+        self._item_head = b"{" if resource.schema is None else self._head
 
     # -- one object -----------------------------------------------------------
 
     def whole(self, obj: EncodedObject) -> bytes:
         """The whole object as compact JSON in this version."""
-        if self._same:
-            return obj.data
-        if self._convert is None and obj.data.startswith(self._stored_head):
-            return self._head + obj.data[len(self._stored_head) :]
-        return orjson.dumps(self.decode(obj))
+        return obj.data if self._same else self._head + self._rest(obj)
+
+    def _rest(self, obj: EncodedObject) -> bytes:
+        """What follows the head in this version."""
+        return obj.rest if self._convert is None else rest_of(self.decode(obj))
 
     def decode(self, obj: EncodedObject) -> Object:
         """The whole object as a dict in this version; the caller may change it."""
@@ -101,27 +95,26 @@ class Forms:
 
     def parts(self, result: ListResult) -> tuple[int, Iterator[bytes]]:
         """A plain JSON list as (length in bytes, parts)."""
-        items = [self.item(obj) for obj in result.items]
+        rests = [obj.rest for obj in result.items] if self._convert is None else list(map(self._rest, result.items))
+        opening = self._item_head
         head = orjson.dumps(self.list_head(list_metadata(result)))[:-1] + b',"items":['
-        length = len(head) + sum(map(len, items)) + max(len(items) - 1, 0) + 3
-        return length, self._joined(head, items)
+        length = len(head) + sum(map(len, rests)) + len(rests) * len(opening) + max(len(rests) - 1, 0) + 3
+        return length, self._joined(head, opening, rests)
 
     @staticmethod
-    def _joined(head: bytes, items: list[bytes]) -> Iterator[bytes]:
-        for start in range(0, len(items), PART):
-            yield head + b",".join(items[start : start + PART])
-            head = b","
-        yield (head if not items else b"") + b"]}\n"
+    def _joined(head: bytes, opening: bytes, rests: list[bytes]) -> Iterator[bytes]:
+        between = b"," + opening
+        head += opening if rests else b"]}\n"
+        for start in range(0, len(rests), PART):
+            part = rests[start : start + PART]
+            part[0] = head + part[0]
+            yield between.join(part)
+            head = between
+        yield b"]}\n" if rests else head
 
     def item(self, obj: EncodedObject) -> bytes:
         """An object as an item of a list."""
-        if not self._bare_items:
-            return self.whole(obj)
-        if self._convert is None and obj.data.startswith(self._stored_head):
-            return b"{" + obj.data[len(self._stored_head) :]
-        decoded = self.decode(obj)
-        del decoded["kind"], decoded["apiVersion"]
-        return orjson.dumps(decoded)
+        return self._item_head + self._rest(obj)
 
     def list_head(self, metadata: Object) -> Object:
         """A list without its items."""

@@ -6,16 +6,20 @@ with JSON as its storage media type. Used by the store (writes) and the watch ca
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from sys import intern
 from typing import Any
 
 import orjson
 
-from apiserver.api.encoded import NO_LABELS, EncodedObject
+from apiserver.api.encoded import NO_LABELS, EncodedObject, head_of, rest_of
 from apiserver.api.resource import Resource
 
 Object = dict[str, Any]
+_METADATA = b'"metadata":{'
+REMEMBERED = 64
+"""How many written objects are kept for the watch cache, which soon asks for most of them."""
 
 
 class Codec:
@@ -29,12 +33,11 @@ class Codec:
         self._selectable = resource.strategy.selectable_fields if resource.selectable_fields else None
         self._namespaced = resource.namespaced
         self._head = {"kind": self.gvk.kind, "apiVersion": str(self.gvk.group_version)}
+        self._encoded_head = head_of(self.gvk.kind, str(self.gvk.group_version))
+        self._opening = self._encoded_head + _METADATA
         self._labels: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
-
-    @property
-    def head(self) -> bytes:
-        """What every ``EncodedObject.data`` of this resource begins with, up to the first other field."""
-        return orjson.dumps(self._head)[:-1] + b","
+        self._written: dict[str, EncodedObject] = {}
+        self._lock = threading.Lock()
 
     def encode(self, obj: Object) -> bytes:
         """The value to store for ``obj`` (whose resourceVersion, if any, is left out)."""
@@ -51,9 +54,53 @@ class Codec:
         metadata = obj["metadata"]
         if revision:
             metadata["resourceVersion"] = str(revision)
-        data = orjson.dumps({**self._head, "metadata": metadata, **obj, **self._head})
+        return self._with(rest_of({"metadata": metadata, **obj}), obj, revision, key)
+
+    def written(self, value: bytes, obj: Object, revision: int, key: str) -> EncodedObject:
+        """What readers get for ``value``, the encoded ``obj``, now that it is stored. Sets its resourceVersion.
+
+        It is remembered until the watch cache asks for it, so that nobody decodes what has just been encoded.
+        """
+        made = self._with(self._stamped(value, revision), obj, revision, key)
+        obj["metadata"]["resourceVersion"] = str(revision)
+        with self._lock:
+            self._written[key] = made
+            if len(self._written) > REMEMBERED:
+                del self._written[next(iter(self._written))]
+        return made
+
+    def decode_stored(self, key: str, value: bytes, revision: int) -> EncodedObject:
+        """What the watch cache keeps for a stored value.
+
+        :raises ValueError: the value is not a JSON object with metadata.
+        """
+        if self._written:
+            with self._lock:
+                made = self._written.pop(key, None)
+            if made is not None and made.revision == revision:
+                return made
+        obj = orjson.loads(value)
+        if not isinstance(obj, dict) or not isinstance(obj.get("metadata"), dict):
+            raise ValueError(f"{key}: the stored value is not an object")
+        if self._stampable(value, obj["metadata"]):
+            return self._with(self._stamped(value, revision), obj, revision, key)
+        return self.encoded(obj, revision, key)
+
+    def _stampable(self, value: bytes, metadata: Object) -> bool:
+        """Whether a stored value has the form that :meth:`encode` gives it; another program's may not."""
+        ours = value.startswith(self._opening) and value.endswith(b"}")
+        return ours and bool(metadata) and "resourceVersion" not in metadata
+
+    def _stamped(self, value: bytes, revision: int) -> bytes:
+        """A stored value without its head, with the revision put in where metadata begins."""
+        stamp = b'%b"resourceVersion":"%d",' % (_METADATA, revision)
+        return b"".join((stamp, memoryview(value)[len(self._opening) :]))
+
+    def _with(self, rest: bytes, obj: Object, revision: int, key: str) -> EncodedObject:
+        metadata = obj["metadata"]
         return EncodedObject(
-            data,
+            self._encoded_head,
+            rest,
             revision,
             key,
             self._shared_labels(metadata.get("labels")),
@@ -61,16 +108,6 @@ class Codec:
             intern(metadata.get("namespace") or "") if self._namespaced else "",
             metadata.get("name") or "",
         )
-
-    def decode_stored(self, key: str, value: bytes, revision: int) -> EncodedObject:
-        """What the watch cache keeps for a stored value.
-
-        :raises ValueError: the value is not a JSON object with metadata.
-        """
-        obj = orjson.loads(value)
-        if not isinstance(obj, dict) or not isinstance(obj.get("metadata"), dict):
-            raise ValueError(f"{key}: the stored value is not an object")
-        return self.encoded(obj, revision, key)
 
     @staticmethod
     def fields(obj: EncodedObject) -> Mapping[str, str]:

@@ -163,10 +163,9 @@ class Store:
                     raise AlreadyExists.for_object(resource, name)
                 return self.codec.encoded(obj, 0, key)
             try:
-                revision = self._fitting(obj, lambda value: self.storage.create(key, value, ttl=self.ttl))
+                return self._write(obj, key, lambda value: self.storage.create(key, value, ttl=self.ttl))
             except KeyExistsError:
                 raise self._already_exists(key, name) from None
-        return self._written(obj, revision, key)
 
     def _already_exists(self, key: str, name: str) -> AlreadyExists:
         present = self._live(key)
@@ -253,9 +252,11 @@ class Store:
                 return current, False
             if options.dry_run:
                 return self.codec.encoded(obj, current.revision, key), False
-            revision = self._fitting(obj, lambda value: self.storage.update(key, value, current.revision, ttl=self.ttl))
+            written = self._write(
+                obj, key, lambda value: self.storage.update(key, value, current.revision, ttl=self.ttl)
+            )
             stored = True
-            return self._written(obj, revision, key), False
+            return written, False
         finally:
             if finish is not None:
                 finish(stored)
@@ -340,8 +341,8 @@ class Store:
             return current
         if dry_run:
             return self.codec.encoded(obj, current.revision, current.key)
-        revision = self.storage.update(current.key, self.codec.encode(obj), current.revision)
-        return self._written(obj, revision, current.key)
+        key = current.key
+        return self._write(obj, key, lambda value: self.storage.update(key, value, current.revision))
 
     def _remove(self, ctx: Context, obj: Object, current: EncodedObject, dry_run: bool) -> EncodedObject:
         if dry_run:
@@ -382,17 +383,17 @@ class Store:
         kv = self.storage.get(key)
         return self.codec.decode_stored(key, kv.value, kv.mod_revision) if kv else None
 
-    def _written(self, obj: Object, revision: int, key: str) -> EncodedObject:
-        return self.codec.encoded(obj, revision, key)
-
-    def _fitting(self, obj: Object, write: Callable[[bytes], int]) -> int:
-        """Write; an object that is too large loses its managedFields and is tried once more (COMPAT: 1.36)."""
+    def _write(self, obj: Object, key: str, write: Callable[[bytes], int]) -> EncodedObject:
+        """Store; an object that is too large loses its managedFields and is tried once more (COMPAT: 1.36)."""
+        value = self.codec.encode(obj)
         try:
-            return write(self.codec.encode(obj))
+            revision = write(value)
         except ValueTooLargeError:
             if obj["metadata"].pop("managedFields", None) is None:
                 raise
-            return write(self.codec.encode(obj))
+            value = self.codec.encode(obj)
+            revision = write(value)
+        return self.codec.written(value, obj, revision, key)
 
     def _unfitting(self, obj: Object) -> Sequence[FieldError]:
         return self._check.errors(obj) if self._check is not None else ()

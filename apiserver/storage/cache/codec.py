@@ -20,7 +20,7 @@ class Codec(Protocol):
     def decode_stored(self, key: str, value: bytes, revision: int) -> EncodedObject:
         """The object of one stored value.
 
-        ``data`` is compact JSON with ``metadata.resourceVersion`` = ``revision``, ``key`` is ``key``, labels, name,
+        It is compact JSON with ``metadata.resourceVersion`` = ``revision``, ``key`` is ``key``, labels, name,
         namespace and extra fields are filled. Equal labels should be one mapping: that is most of what an object with
         labels costs in memory. An exception means that the value can't be read: it is logged, and the object is left
         out.
@@ -41,7 +41,8 @@ class JSONCodec:
         metadata = obj["metadata"]
         metadata["resourceVersion"] = str(revision)
         return EncodedObject(
-            orjson.dumps(obj),
+            b"{",
+            orjson.dumps(obj)[1:],
             revision,
             key,
             metadata.get("labels") or NO_LABELS,
@@ -56,7 +57,7 @@ def restamped(obj: EncodedObject, revision: int) -> EncodedObject:
 
     COMPAT: updateResourceVersion in cacheWatcher.convertToWatchEvent.
     """
-    content = orjson.loads(obj.data)
+    content = orjson.loads(b"{" + obj.rest)
     content["metadata"]["resourceVersion"] = str(revision)
-    data = orjson.dumps(content)
-    return EncodedObject(data, revision, obj.key, obj.labels, obj.extra_fields, obj.namespace, obj.name)
+    rest = orjson.dumps(content)[1:]
+    return EncodedObject(obj.head, rest, revision, obj.key, obj.labels, obj.extra_fields, obj.namespace, obj.name)

@@ -36,10 +36,7 @@ def not_ready(seconds: float = 0.0) -> TooManyRequests:
 def decoded(codec: Codec, key: str, value: bytes, revision: int) -> EncodedObject | None:
     """The object of a stored value, or None, with a line in the log, when it can't be read."""
     try:
-        obj = codec.decode_stored(key, value, revision)
-        # orjson leaves its result in the buffer that it grew for it, several times the size: keep a copy.
-        obj.data = bytes(memoryview(obj.data))
-        return obj
+        return codec.decode_stored(key, value, revision)
     except Exception:  # one bad value must not take the whole resource away
         log.exception("the stored value of %s (revision %d) can't be decoded; the object is left out", key, revision)
         return None

@@ -74,8 +74,7 @@ class FakeStore:
     def _encoded(self, obj: Object) -> EncodedObject:
         meta = obj["metadata"]
         namespace, name = meta.get("namespace", ""), meta["name"]
-        data = orjson.dumps(obj)
-        return EncodedObject(data, extra_fields=self.fields(obj), namespace=namespace, name=name)
+        return EncodedObject(b"{", orjson.dumps(obj)[1:], extra_fields=self.fields(obj), namespace=namespace, name=name)
 
     def get(self, where: Any, name: str, *options: Any) -> Any:
         """As a lister (namespace, name) or as a store (context, name, options)."""

@@ -26,7 +26,7 @@ KEYS = st.text("ab/", min_size=1, max_size=4)
 
 
 def obj(key: str, revision: int = 1) -> EncodedObject:
-    return EncodedObject(b"{}", revision, key)
+    return EncodedObject(b"{", b"}", revision, key)
 
 
 def keys(objects: SortedObjects) -> list[str]:
