@@ -81,7 +81,7 @@ def make_app(delegates: Sequence[Delegate]) -> falcon.App[falcon.Request, falcon
     # Anything else is for the filters outside: panic recovery answers, and logs what happened.
     app.add_error_handler(Exception, _pass_on)
     # Every answer says itself what it is, and one without a body says nothing.
-    app.resp_options.default_media_type = None
+    app.resp_options.default_media_type = None  # type: ignore[assignment]  # Falcon means it so, its types do not say
     return app
 
 
