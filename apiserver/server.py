@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from apiserver import declarations
-from apiserver.api.auth import MASTERS, Attributes, Authenticator, Authorizer, Decision, User
+from apiserver.api.auth import (
+    MASTERS,
+    Attributes,
+    Authenticator,
+    Authorizer,
+    Decision,
+    RuleResolver,
+    Rules,
+    User,
+)
 from apiserver.api.connect import Connect
 from apiserver.api.health import HealthCheck
 from apiserver.api.names import GroupResource, GroupVersionResource
@@ -200,6 +209,16 @@ class Server:
             if reason:
                 reasons.append(reason)
         return Decision.NO_OPINION, "\n".join(reasons)
+
+    def rules_for(self, user: User, namespace: str) -> Rules:
+        """Ask the authorizers that have rules."""
+        told = [a.rules_for(user, namespace) for a in self.authorizers if isinstance(a, RuleResolver)]
+        return Rules(
+            [rule for rules in told for rule in rules.resources],
+            [rule for rules in told for rule in rules.non_resources],
+            any(rules.incomplete for rules in told),
+            "\n".join(filter(None, (rules.problem for rules in told))),
+        )
 
     @property
     def audited(self) -> bool:

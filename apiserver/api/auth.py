@@ -6,9 +6,9 @@ COMPAT: k8s.io/apiserver/pkg/authentication/user, .../authorization/authorizer
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from apiserver.api.request import Request
@@ -94,3 +94,23 @@ class Authorizer(Protocol):
 
     def authorize(self, attributes: Attributes) -> tuple[Decision, str]:
         """The decision and its reason ("" for none). An exception is an internal error (500), not a refusal."""
+
+
+class Rules(NamedTuple):
+    """What a user may do in a namespace, as far as it can be told: rules as in SubjectRulesReviewStatus.
+
+    ``incomplete``: somebody was asked who decides without rules.
+    """
+
+    resources: Sequence[Mapping[str, Any]] = ()
+    non_resources: Sequence[Mapping[str, Any]] = ()
+    incomplete: bool = False
+    problem: str = ""
+
+
+@runtime_checkable
+class RuleResolver(Protocol):
+    """An authorizer that can tell its rules. COMPAT: authorizer.RuleResolver"""
+
+    def rules_for(self, user: User, namespace: str) -> Rules:
+        """The rules of ``user`` in ``namespace``, those of the cluster included."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from apiserver.api.auth import Attributes, Decision, User
+from apiserver.api.auth import Attributes, Decision, Rules, User
 from apiserver.api.names import GroupResource, GroupVersionResource
 from apiserver.api.request import Request
 from apiserver.api.rest import Context
@@ -127,6 +127,9 @@ class Server(Protocol):
 
     def authorize(self, attributes: Attributes) -> tuple[Decision, str]:
         """Ask the authorizers in order; nobody's opinion is NO_OPINION, which means no."""
+
+    def rules_for(self, user: User, namespace: str) -> Rules:
+        """The rules of those authorizers that can tell them."""
 
     @property
     def audited(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from apiserver import hookimpl
-from apiserver.api.auth import Attributes, Authorizer, Decision
+from apiserver.api.auth import Attributes, Authorizer, Decision, Rules, User
 from apiserver.api.server import Server
 
 ALLOWED = (Decision.ALLOW, "")
@@ -15,6 +15,13 @@ class AlwaysAllow:
     def authorize(self, _attributes: Attributes) -> tuple[Decision, str]:
         """Yes."""
         return ALLOWED
+
+    def rules_for(self, user: User, namespace: str) -> Rules:
+        """Everything. COMPAT: alwaysAllowAuthorizer.RulesFor"""
+        return Rules(
+            [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
+            [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+        )
 
 
 @hookimpl(priority=200)

@@ -7,12 +7,14 @@ COMPAT: kubernetes/plugin/pkg/auth/authorizer/rbac
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import resources
+from typing import Any
 
 import orjson
 
 from apiserver import hookimpl
-from apiserver.api.auth import Attributes, Authorizer, Decision
+from apiserver.api.auth import Attributes, Authorizer, Decision, Rules, User
 from apiserver.api.server import Server
 from apiserver_plugins.authorization.rules import Policy
 
@@ -35,6 +37,23 @@ class Rbac:
             return NO_OPINION
         problems = index.problems[0] if len(index.problems) == 1 else f"[{', '.join(index.problems)}]"
         return Decision.NO_OPINION, f"RBAC: {problems}"
+
+    def rules_for(self, user: User, namespace: str) -> Rules:
+        """Each rule in the part or parts that it speaks of. COMPAT: RBACAuthorizer.RulesFor"""
+        index = self.policy.rules(user, namespace)
+        return Rules(
+            [_only(rule, _RESOURCE) for rule in index.rules if rule.get("resources")],
+            [_only(rule, _NON_RESOURCE) for rule in index.rules if rule.get("nonResourceURLs")],
+            problem=", ".join(index.problems),
+        )
+
+
+_RESOURCE = ("verbs", "apiGroups", "resources", "resourceNames")
+_NON_RESOURCE = ("verbs", "nonResourceURLs")
+
+
+def _only(rule: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
+    return {field: rule[field] for field in fields if rule.get(field)}
 
 
 def bootstrap_policy() -> Policy:

@@ -43,12 +43,15 @@ class RuleIndex:
         self._paths: dict[tuple[str, str], _Entry] = {}
         self._prefixes: dict[str, list[tuple[str, _Entry]]] = {}
         self._places = 0
+        self.rules: list[Mapping[str, Any]] = []
+        """All of them, in order."""
         self.problems: list[str] = []
         """What went wrong while the rules were gathered, such as a role that does not exist."""
 
     def add(self, rule: Mapping[str, Any], source: str) -> None:
         """Add a PolicyRule. ``source`` is the text that tells where it comes from."""
         self._places += 1
+        self.rules.append(rule)
         entry = _Entry(self._places, frozenset(rule.get("resourceNames") or ()), source)
         verbs = rule.get("verbs") or ()
         for verb in verbs:

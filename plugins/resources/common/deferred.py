@@ -15,7 +15,10 @@ import importlib
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
+from apiserver.api.encoded import EncodedObject
 from apiserver.api.resource import Column, Subresource
+from apiserver.api.rest import Context, Validator, WriteOptions
+from apiserver.api.server import Server
 from apiserver.api.strategy import Strategy
 
 PACKAGE = "apiserver_plugins.resources"
@@ -94,3 +97,29 @@ def ruled(
     if columns:
         more["columns"] = DeferredColumns(module)
     return more
+
+
+class DeferredCreater:
+    """Storage that can only create, with a function ``(server, ctx, obj) -> object`` of a module imported then.
+
+    The function checks and answers; it stores nothing. Validating admission is asked in between by calling its last
+    argument with the checked object.
+    """
+
+    def __init__(self, server: Server, module: str, name: str) -> None:
+        self._server = server
+        self._module = module
+        self._name = name
+
+    def create(self, ctx: Context, obj: dict[str, Any], options: WriteOptions, validate: Validator) -> EncodedObject:
+        """What the function makes of the object."""
+        answer = load(self._module, self._name)
+        return EncodedObject.of(answer(self._server, ctx, obj, lambda checked: validate(checked, None)))
+
+
+def answered(module: str, name: str) -> dict[str, Any]:
+    """What a declaration says beyond its line when objects are answered by a function and never stored."""
+    return {
+        "storage": lambda server, _resource: DeferredCreater(server, module, name),
+        "verbs": ("create",),
+    }

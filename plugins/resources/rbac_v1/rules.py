@@ -143,10 +143,16 @@ def _accounts(obj: dict[str, Any]) -> str:
     return _named(obj, ACCOUNT)
 
 
-def binding_columns(kind: str) -> tuple[Column, ...]:
-    """Columns of a binding; ``kind`` is how the descriptions call it."""
+def binding_columns(kind: str, roles: str) -> tuple[Column, ...]:
+    """Columns of a binding.
+
+    :param kind: how the descriptions call it.
+    :param roles: what it can refer to, for the description.
+    """
+    # COMPAT: the description is that of an older version of the group
+    text = f"RoleRef can {roles}. If the RoleRef cannot be resolved, the Authorizer must return an error."
     return (
-        Column("Role", _role, field="roleRef"),
+        Column("Role", _role, description=text),
         AGE,
         Column("Users", _users, priority=1, description=f"Users in the {kind}"),
         Column("Groups", _groups, priority=1, description=f"Groups in the {kind}"),

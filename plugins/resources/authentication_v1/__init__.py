@@ -1,0 +1,1 @@
+"""Kinds of ``authentication.k8s.io/v1``."""
