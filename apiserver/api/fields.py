@@ -7,6 +7,7 @@ COMPAT: k8s.io/apimachinery/pkg/util/validation/field
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -37,7 +38,13 @@ class Path(str):
         return Path(f"{self}[{key}]")
 
     def __truediv__(self, step: str | int) -> Path:
-        return self.item(step) if isinstance(step, int) else self.child(step)
+        return _step(self, step)
+
+
+@functools.lru_cache(maxsize=4096)
+def _step(path: Path, step: str | int) -> Path:
+    # A check makes the paths of all that it looks at, the same ones each time, and hardly ever needs one.
+    return path.item(step) if isinstance(step, int) else path.child(step)
 
 
 def go_value(value: Any) -> str:

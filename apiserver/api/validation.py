@@ -5,7 +5,9 @@ COMPAT: k8s.io/apimachinery/pkg/util/validation
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Sequence
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
@@ -118,6 +120,11 @@ def path_segment(name: str, *, prefix: bool = False) -> list[str]:
 
 def qualified_name(name: str) -> list[str]:
     """A label or annotation key. COMPAT: IsQualifiedName."""
+    return list(_qualified_name(name))
+
+
+@functools.lru_cache(maxsize=4096)  # the same few names come again and again
+def _qualified_name(name: str) -> Sequence[str]:
     problems: list[str] = []
     parts = name.split("/")
     if len(parts) > 2:

@@ -76,6 +76,6 @@ def _observer(step: str, name: str, operation: str, rejected: bool) -> Callable[
     shown = str(rejected).lower()
     if name:
         metric = metrics.admission_controller_admission_duration_seconds
-        return metric.labels(name=name, type=step, operation=operation, rejected=shown).observe
+        return metric.labels(name, step, operation, shown).observe
     metric = metrics.admission_step_admission_duration_seconds
-    return metric.labels(type=step, operation=operation, rejected=shown).observe
+    return metric.labels(step, operation, shown).observe
