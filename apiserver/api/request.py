@@ -103,7 +103,7 @@ class Request:
         self.info: RequestInfo | None = None
         self.user: User | None = None
         self.deadline: float | None = None
-        self.warnings: list[str] = []
+        self.warnings: dict[str, None] = {}  # a set that keeps the order: a body can cause a hundred thousand
         self.annotations: dict[str, str] = {}
         self.audit_object: Any = None
         self.times: dict[str, float] | None = None
@@ -150,8 +150,7 @@ class Request:
 
     def warn(self, text: str) -> None:
         """Add a Warning header (code 299) to the answer; the same text is sent once."""
-        if text not in self.warnings:
-            self.warnings.append(text)
+        self.warnings[text] = None
 
     def remaining(self) -> float | None:
         """Seconds until the deadline; None without one.

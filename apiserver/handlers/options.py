@@ -13,6 +13,7 @@ from typing import Any
 from apiserver.api.errors import BadRequest, Invalid
 from apiserver.api.fields import FieldError
 from apiserver.api.names import GroupKind
+from apiserver.api.numbers import parse_int
 from apiserver.api.resource import Resource
 from apiserver.api.rest import DeleteOptions, GetOptions, ListOptions, WriteOptions
 from apiserver.handlers.queries import Query, boolean, first
@@ -33,11 +34,9 @@ def integer(query: Query, name: str) -> int | None:
     if not text:
         return None
     try:
-        if text != text.strip() or "_" in text:
-            raise ValueError(text)
-        return int(text)
-    except ValueError:
-        raise BadRequest(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+        return parse_int(text)
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
 
 
 def get_options(query: Query) -> GetOptions:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import falcon
-import orjson
 
 from apiserver.api.encoded import EncodedObject
 from apiserver.api.errors import BadRequest, Conflict, NotFound, UnsupportedMediaType
@@ -31,6 +30,7 @@ from apiserver.registry.patching import json_patch, merge_patch, misfits, result
 from apiserver.registry.patching.reading import duplicate_fields
 from apiserver.schema import body as schema_body
 from apiserver.schema import decode as schema_decode
+from apiserver.schema import depth
 
 Object = dict[str, Any]
 KIND = "PatchOptions"
@@ -131,10 +131,11 @@ class Patch:
     def _check_kind(self, patched: Any, shown: Callable[[], str]) -> None:
         """:raises Invalid: the patch made another kind of the object."""
         kind = self.scope.kind
-        given_kind, given_version = patched.get("kind"), patched.get("apiVersion")
-        if given_kind == kind.kind and given_version == str(kind.group_version):
-            return
-        if not isinstance(given_kind, str) or not isinstance(given_version, str) or not given_kind or not given_version:
+        try:
+            given_version, given_kind = schema_body.version_and_kind(schema_body.Body(patched, b"", schema_body.JSON))
+        except schema_body.BodyError as ex:
+            raise results.refuse_result(shown(), ex.message) from None
+        if not given_kind or not given_version or (given_kind, given_version) == (kind.kind, str(kind.group_version)):
             return
         given = (*schema_body.split_version(given_version), given_kind)
         raise results.refuse_result(shown(), schema_body.unconvertible(given, kind, self.scope.kinds.registered))
@@ -149,7 +150,10 @@ class Patch:
 
     def shown(self, patched: Any) -> Callable[[], str]:
         """What an error shows: the patched document. Taken before decoding changes it, written only when needed."""
-        before = orjson.dumps(patched)
+        try:
+            before = depth.encode(patched)
+        except depth.TooDeepError as ex:
+            raise results.refuse_result("", str(ex)) from None
         return before.decode
 
     def create(self, new: Object, old: Object | None) -> None:
@@ -262,7 +266,8 @@ class Apply(Patch):
 
     def _check_missing(self, intent: Object) -> None:
         check_create(self.scope, self.request, self.name)
-        uid = (intent.get("metadata") or {}).get("uid")
+        given = intent.get("metadata")
+        uid = given.get("uid") if isinstance(given, dict) else None
         if uid:
             raise Conflict.for_object(
                 self.scope.resource.group_resource,

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator
 
 from apiserver.api.errors import Expired, ServerTimeout, Timeout, UnknownError
-from apiserver.api.fields import FieldError
+from apiserver.api.fields import FieldError, go_value
 from apiserver.api.names import GroupResource
 from apiserver.api.storage import (
     CompactedError,
@@ -20,6 +20,9 @@ from apiserver.api.storage import (
     UnavailableError,
     ValueTooLargeError,
 )
+
+_DIGITS = 20
+"""A number with more does not fit into 64 bits."""
 
 LIST_TOO_OLD = "The resourceVersion for the provided list is too old."
 
@@ -48,11 +51,14 @@ def parse_revision(text: str) -> int:
 
     :raises UnknownError: it is none (500, as upstream; lists and watches make a 400 of it).
     """
-    if text.isascii() and text.isdigit() and len(text) <= 20:
-        return int(text)
+    if text.isascii() and text.isdigit():
+        digits = text.lstrip("0") or "0"
+        if len(digits) <= _DIGITS and int(digits) < 1 << 64:
+            return int(digits)
+        raise UnknownError(revision_problem(text, "value out of range"))
     raise UnknownError(revision_problem(text))
 
 
-def revision_problem(text: str) -> str:
+def revision_problem(text: str, problem: str = "invalid syntax") -> str:
     """What is wrong with a resourceVersion that is not a number."""
-    return str(FieldError.invalid("resourceVersion", text, f'strconv.ParseUint: parsing "{text}": invalid syntax'))
+    return str(FieldError.invalid("resourceVersion", text, f"strconv.ParseUint: parsing {go_value(text)}: {problem}"))

@@ -9,7 +9,9 @@ import re
 from fractions import Fraction
 
 _UNITS = {"ns": 1, "us": 1000, "µs": 1000, "μs": 1000, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
-_PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+_LONGEST = (1 << 63) - 1
+_CHARACTERS = 1000  # longer texts are no durations that anyone means, and Python refuses numbers with too many digits
+_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 
 
 def nanoseconds(value: str) -> int:
@@ -17,13 +19,15 @@ def nanoseconds(value: str) -> int:
     sign, rest = (-1, value[1:]) if value[:1] == "-" else (1, value.removeprefix("+"))
     if rest == "0":
         return 0
+    if len(rest) > _CHARACTERS:
+        raise ValueError(f'time: invalid duration "{value}"')
     total, at = Fraction(0), 0
     for match in _PART.finditer(rest):
         if match.start() != at:
             break
         total += Fraction(match[1]) * _UNITS[match[2]]
         at = match.end()
-    if not rest or at != len(rest):
+    if not rest or at != len(rest) or total > _LONGEST:
         raise ValueError(f'time: invalid duration "{value}"')
     return sign * int(total)
 

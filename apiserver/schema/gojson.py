@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from apiserver.schema import depth
 from apiserver.schema.failures import JSONSyntaxError, LiteralFloat, Path, path_text
 
 __all__ = ["Duplicates", "JSONSyntaxError", "read", "with_literals"]
@@ -69,10 +70,9 @@ def read(data: bytes) -> tuple[Any, Duplicates | None]:
     # What orjson writes back unchanged had each key once, since it keeps one value per key; so had a text with as many
     # keys as it writes.
     try:
-        again = orjson.dumps(value)
-    except orjson.JSONEncodeError:
-        # what could not be written again, because it is nested too deeply, is not taken
-        raise JSONSyntaxError("exceeded max depth") from None
+        again = depth.encode(value)
+    except depth.TooDeepError as error:
+        raise JSONSyntaxError(str(error)) from None
     if again == data.strip(b" \t\r\n") or _keys(data) == _keys(again):
         return value, None
     return _merge_duplicates(data)
@@ -132,9 +132,18 @@ def _read_slowly(data: bytes) -> tuple[Any, Duplicates | None]:
     clean = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
     value = json.loads(clean, parse_int=_whole)
     data = clean.encode()
-    return (value, None) if _keys(data) == _keys(json.dumps(value).encode()) else _merge_duplicates(data)
+    try:
+        again = depth.encode(value)
+    except depth.TooDeepError as error:
+        raise JSONSyntaxError(str(error)) from None
+    return (value, None) if _keys(data) == _keys(again) else _merge_duplicates(data)
 
 
 def with_literals(data: bytes) -> Any:
     """The value again, with floats that remember their text (for messages that quote a number)."""
-    return json.loads(data.decode("utf-8", "replace"), parse_float=LiteralFloat)
+    return json.loads(data.decode("utf-8", "replace"), parse_float=LiteralFloat, parse_int=_literal_whole)
+
+
+def _literal_whole(text: str) -> int | float:
+    value = _whole(text)
+    return LiteralFloat(text) if isinstance(value, float) else value

@@ -187,7 +187,7 @@ _WORDS = (
 def _large_error(data: bytes) -> str:
     """As :func:`syntax_error` for texts that would take long to walk in Python: the words are nearly Go's."""
     try:
-        json.loads(data.decode("utf-8", "replace"), parse_constant=_no_constant)
+        json.loads(data.decode("utf-8", "replace"), parse_constant=_no_constant, parse_int=float)
     except RecursionError:
         return "exceeded max depth"
     except json.JSONDecodeError as error:

@@ -8,6 +8,7 @@ COMPAT: sigs.k8s.io/yaml YAMLToJSON and YAMLToJSONStrict, goyaml v2 resolve
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Hashable
 from typing import Any
@@ -16,6 +17,7 @@ import orjson
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from apiserver.schema import depth
 from apiserver.schema.gotext import quote
 
 _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -27,6 +29,7 @@ _INFINITE = re.compile(r"^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$")
 _INTEGER = re.compile(r"^[-+]?(0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|[1-9][0-9]*|0)$")
 _MAX_EXPANDED = 400_000  # COMPAT: goyaml alias_ratio_range_low
 _UINT64 = 1 << 64
+_DIGITS = 40  # decimal numbers with more are not read as whole ones: Python refuses very long ones
 
 
 class YAMLError(ValueError):
@@ -86,13 +89,12 @@ def read(data: bytes) -> tuple[Any, list[str]]:
             return None, []
         shared = _check_aliases(node) if b"*" in data else False
         value = loader.json(node)
-        return (orjson.loads(orjson.dumps(value)) if shared else value), loader.duplicates
+        again = depth.encode(value)
+        return (orjson.loads(again) if shared else value), loader.duplicates
     except yaml.YAMLError as error:
         raise YAMLError(f"yaml: {_problem(error, data)}") from None
-    except RecursionError:
+    except (RecursionError, depth.TooDeepError):
         raise YAMLError("yaml: exceeded max depth of 10000") from None
-    except orjson.JSONEncodeError as error:
-        raise YAMLError(str(error)) from None
     finally:
         if loader is not None:
             loader.dispose()
@@ -173,22 +175,31 @@ def _resolve(text: str) -> Any:
         return text
     plain = text.replace("_", "")
     if _INTEGER.match(plain):
-        return _integer(plain)
+        value = _integer(plain)
+        return text if value is None else value
     if _INFINITE.match(text):
         raise YAMLError(f"json: unsupported value: {text.strip('.')}")
     if _FLOAT.match(plain):
         number = float(plain)
+        if math.isinf(number):  # COMPAT: what ParseFloat refuses stays a text
+            return text
         return int(number) if number.is_integer() and abs(number) < 1e21 else number
     return text
 
 
-def _integer(plain: str) -> Any:
+def _integer(plain: str) -> int | float | None:
+    """A whole number; a decimal one beyond 64 bits as a float; None for what Go reads neither way."""
     sign = -1 if plain[0] == "-" else 1
     digits = plain.lstrip("+-")
     if len(digits) > 1 and digits[0] == "0" and digits[1] in "01234567":
         digits = "0o" + digits[1:]
-    value = sign * int(digits, 0)
-    return value if -(_UINT64 >> 1) <= value < _UINT64 else float(value)
+    decimal = digits.isdecimal()
+    if not decimal or len(digits) < _DIGITS:
+        value = sign * int(digits, 0)
+        if -(_UINT64 >> 1) <= value < _UINT64:
+            return value
+    number = float(plain) if decimal else math.inf
+    return None if math.isinf(number) else number
 
 
 def _key(node: Node) -> str:

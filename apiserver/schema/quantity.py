@@ -27,6 +27,7 @@ _MAX_INT64 = (1 << 63) - 1
 _NANOS = 10**9
 _FAST_DIGITS = 18  # COMPAT: maxInt64Factors
 _NANO = -9
+_CHARACTERS = 1000  # Python refuses numbers with too many digits, and they would cost
 _MAX_EXPONENT = 1000  # beyond it only the digits of the answer would cost
 
 
@@ -40,7 +41,7 @@ _Parts = tuple[int, str, str, int, int, str]
 
 def _split(text: str) -> _Parts:
     match = _SHAPE.match(text)
-    if match is None or not text:
+    if match is None or len(text) > _CHARACTERS or not text:
         raise QuantityError(FORMAT_WRONG)
     sign, num, denom, suffix = match.groups()
     base, exponent, form = _suffix(suffix)

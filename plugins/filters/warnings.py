@@ -5,7 +5,7 @@ COMPAT: endpoints/filters WithWarningRecorder
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from apiserver import hookimpl
@@ -27,7 +27,7 @@ def _header(text: str) -> tuple[str, str] | None:
     return "Warning", f'299 - "{quoted}"'.encode().decode("latin-1")
 
 
-def headers_of(texts: Sequence[str]) -> Headers:
+def headers_of(texts: Collection[str]) -> Headers:
     """The headers for these warnings, cut short when they are too much in all."""
     texts = [text for text in texts if text]
     if sum(map(len, texts)) > MOST_IN_ALL:

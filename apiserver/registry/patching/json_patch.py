@@ -23,6 +23,7 @@ import orjson
 
 from apiserver.api.errors import BadRequest, RequestEntityTooLarge, UnprocessableEntity
 from apiserver.registry.patching.reading import read_json
+from apiserver.schema import depth
 from apiserver.schema.gotext import json_word
 
 MAX_OPERATIONS: Final = 10_000
@@ -36,6 +37,7 @@ Operation = dict[str, Any]
 _TEXT_MEMBERS = ("op", "path", "from")
 _MEMBERS = frozenset((*_TEXT_MEMBERS, "value"))
 _INDEX = re.compile(r"[+-]?[0-9]+")
+_DIGITS: Final = 20  # no list has an index with more
 _MISSING: Final = object()
 
 
@@ -151,6 +153,8 @@ def _index(token: str, length: int, limit: int) -> int:
     """The index that ``token`` means in a list of ``length``, where ``limit`` is the first one that is too large."""
     if not _INDEX.fullmatch(token):
         raise _FailedError(f"no index: {token}")
+    if len(token) > _DIGITS:
+        raise _FailedError(f"invalid index {token}")
     index = int(token)
     if index < 0:
         index += length
@@ -216,7 +220,10 @@ def _move(document: _Document, operation: Operation) -> None:
 
 
 def _copy(document: _Document, operation: Operation) -> None:
-    encoded = orjson.dumps(_get(*_locate(document, _pointer(operation, "from"))))
+    try:
+        encoded = depth.encode(_get(*_locate(document, _pointer(operation, "from"))))
+    except depth.TooDeepError as error:
+        raise _FailedError(str(error)) from None
     container, token = _locate(document, _pointer(operation, "path"))
     document.copied += len(encoded)
     if document.copied > MAX_COPIED_BYTES:

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from apiserver.api.errors import BadRequest
-from apiserver.schema import gojson
+from apiserver.schema import depth, gojson
 from apiserver.schema.failures import path_text
 from apiserver.schema.gotext import quote
 
@@ -22,9 +22,13 @@ def read_json(body: bytes, prefix: str = "") -> Any:
     :raises BadRequest: no JSON.
     """
     try:
-        return orjson.loads(body)
+        value = orjson.loads(body)
+        depth.check(value, body)
+        return value
     except orjson.JSONDecodeError:
         pass
+    except depth.TooDeepError as error:
+        raise BadRequest(f"{prefix}{error}") from None
     try:
         return gojson.read(body)[0]
     except gojson.JSONSyntaxError as error:

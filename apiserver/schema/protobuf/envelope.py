@@ -11,6 +11,7 @@ from google.protobuf.message import DecodeError as WireError
 
 from apiserver.schema.failures import DecodeError
 from apiserver.schema.protobuf.messages import messages
+from apiserver.schema.protobuf.plans import text
 
 PREFIX = b"k8s\x00"
 UNKNOWN = "k8s.io.apimachinery.pkg.runtime.Unknown"
@@ -43,7 +44,7 @@ def unwrap(data: bytes) -> Envelope:
         unknown.ParseFromString(data[len(PREFIX) :])
     except WireError as ex:
         raise DecodeError(f"proto: {ex}") from None
-    return Envelope(unknown.typeMeta.apiVersion, unknown.typeMeta.kind, unknown.raw)
+    return Envelope(text(unknown.typeMeta.apiVersion), text(unknown.typeMeta.kind), unknown.raw)
 
 
 def frame(data: bytes) -> bytes:

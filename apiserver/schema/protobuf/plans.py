@@ -14,7 +14,9 @@ from typing import Any
 
 import orjson
 
-from apiserver.schema import types
+from apiserver.schema import depth, types
+from apiserver.schema.failures import DecodeError
+from apiserver.schema.goscan import syntax_error
 from apiserver.schema.protobuf.messages import Field, definitions, value_types
 from apiserver.schema.times import canonical, canonical_micro
 
@@ -23,6 +25,9 @@ Reader = Callable[[Any], Json]
 """A protobuf value (scalar or message) to JSON."""
 Writer = Callable[[Json, Callable[[], Any]], Any]
 """JSON to a protobuf scalar, which is returned; or into the message that the second argument gives, returning None."""
+
+_YEAR_0, _YEAR_10000 = -62_167_219_200, 253_402_300_800
+"""Seconds since 1970."""
 
 _RAW = {"RawExtension": "raw", "FieldsV1": "Raw", "JSON": "raw"}
 
@@ -136,16 +141,18 @@ def _codec(field: Field, message: str, node: types.Node) -> tuple[Reader, Writer
 def _single(value: str, node: types.Node) -> tuple[Reader, Writer]:
     """One value: a scalar, or a message in one of its special shapes."""
     if value not in definitions():
-        return (_read_base64, _write_base64) if isinstance(node, types.Bytes) else (_same, _write_same)
+        if isinstance(node, types.Bytes):
+            return _read_base64, _write_base64
+        return (text if value == "string" else _same), _write_same
     short = value.rpartition(".")[2]
     if isinstance(node, types.Time):
         return (lambda m: _read_time(m, node.micro)), _write_time
     if isinstance(node, types.Quantity):
-        return (lambda m: m.string), _write_attribute("string", str)
+        return (lambda m: text(m.string)), _write_attribute("string", str)
     if isinstance(node, types.Duration):
         return _read_duration, _write_duration
     if isinstance(node, types.IntOrString):
-        return (lambda m: m.strVal if m.type == 1 else m.intVal), _write_int_or_string
+        return (lambda m: text(m.strVal) if m.type == 1 else m.intVal), _write_int_or_string
     if short in _RAW:
         return _raw(_RAW[short])
     if isinstance(node, types.Struct):
@@ -164,6 +171,11 @@ def _same(value: Any) -> Json:
 
 def _write_same(value: Json, _get: Callable[[], Any]) -> Any:
     return value
+
+
+def text(value: str | bytes) -> str:
+    """A string of a message: the library hands on bytes when it is no UTF-8. COMPAT: as Go encodes such a string."""
+    return value if isinstance(value, str) else value.decode("utf-8", "replace")
 
 
 def _read_base64(value: bytes) -> str:
@@ -194,22 +206,27 @@ def _read_time(message: Any, micro: bool) -> str | None:
     # COMPAT: metav1.Time is null for the zero time, which is what an empty message means
     if not message.HasField("seconds") and not message.nanos:
         return None
-    text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(message.seconds))
-    return f"{text}.{message.nanos // 1000:06d}Z" if micro else f"{text}Z"
+    more, nanos = divmod(message.nanos, 10**9)
+    seconds = message.seconds + more
+    if not _YEAR_0 <= seconds < _YEAR_10000:
+        raise DecodeError("Time.MarshalJSON: year outside of range [0,9999]")
+    year, month, day, hour, minute, second, *_ = time.gmtime(seconds)
+    whole = f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}"
+    return f"{whole}.{nanos // 1000:06d}Z" if micro else f"{whole}Z"
 
 
 def _write_time(value: str, get: Callable[[], Any]) -> None:
     message = get()
-    text = canonical_micro(value) if "." in value else canonical(value)
-    whole, _, fraction = text.rstrip("Z").partition(".")
+    moment = canonical_micro(value) if "." in value else canonical(value)
+    whole, _, fraction = moment.rstrip("Z").partition(".")
     message.seconds = calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S"))
     message.nanos = int(fraction.ljust(9, "0")) if fraction else 0
 
 
 def _read_duration(message: Any) -> str:
-    from apiserver.schema.durations import text
+    from apiserver.schema import durations
 
-    return text(message.duration)
+    return durations.text(message.duration)
 
 
 def _write_duration(value: str, get: Callable[[], Any]) -> None:
@@ -229,7 +246,14 @@ def _write_int_or_string(value: Json, get: Callable[[], Any]) -> None:
 def _raw(name: str) -> tuple[Reader, Writer]:
     def read(message: Any) -> Json:
         data = getattr(message, name)
-        return orjson.loads(data) if data else None
+        try:
+            value = orjson.loads(data) if data else None
+            depth.check(value, data)
+        except orjson.JSONDecodeError:
+            raise DecodeError(f"json: error calling MarshalJSON: {syntax_error(data) or 'invalid UTF-8'}") from None
+        except depth.TooDeepError as error:
+            raise DecodeError(str(error)) from None
+        return value
 
     def write(value: Json, get: Callable[[], Any]) -> None:
         setattr(get(), name, orjson.dumps(value))
@@ -270,7 +294,13 @@ def _map(value: str, node: types.Node) -> tuple[Reader, Writer]:
             else:
                 target[k] = write(v, get)
 
-    return (lambda values: {k: read(v) for k, v in values.items()}), write_entries
+    def read_entries(values: Any) -> Json:
+        try:
+            return {k: read(v) for k, v in values.items()}
+        except UnicodeDecodeError:  # the library has no other way to tell a key
+            raise DecodeError("proto: a key of a map is not valid UTF-8") from None
+
+    return read_entries, write_entries
 
 
 def _wrapped(value: str, node: types.Node) -> tuple[Reader, Writer]:

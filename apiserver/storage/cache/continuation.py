@@ -20,6 +20,8 @@ INCONSISTENT = -1
 
 _ALPHABET = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 _UINT64 = 1 << 64
+_INT64 = 1 << 63
+_DIGITS = 20
 
 
 def encode_token(start: str, revision: int) -> str:
@@ -38,7 +40,7 @@ def decode_token(text: str) -> tuple[str, int]:
         version = content.get("v", "") if isinstance(content, dict) else ""
         raise _invalid(f"server does not recognize this encoded version {go_value(version)}")
     revision, start = content.get("rv", 0), content.get("start", "")
-    if type(revision) is not int or revision == 0:
+    if type(revision) is not int or not -_INT64 <= revision < _INT64 or revision == 0:
         raise _invalid("incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
     if not isinstance(start, str) or not start:
         raise _invalid("encoded start key empty (version meta.k8s.io/v1)")
@@ -57,7 +59,8 @@ def parse_revision(text: str) -> int:
     if not text:
         return 0
     if text.isascii() and text.isdigit():
-        number = int(text)
+        digits = text.lstrip("0") or "0"
+        number = int(digits) if len(digits) <= _DIGITS else _UINT64
         if number < _UINT64:
             return number
         why = "value out of range"
@@ -88,6 +91,8 @@ def _content(text: str) -> Any:
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     try:
         return json.loads(data.decode())
+    except RecursionError:
+        raise _invalid("exceeded max depth") from None
     except ValueError:
         raise _invalid(_go_json_error(data)) from None
 

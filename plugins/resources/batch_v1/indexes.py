@@ -5,16 +5,16 @@ COMPAT: pkg/apis/batch/validation validateIndexesFormat, validateFailedIndexesNo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+from apiserver.api.numbers import parse_int
 
 
 def _index(text: str, completions: int) -> int:
-    if not _INTEGER.fullmatch(text):
-        raise ValueError(f'cannot convert string to integer for index: "{text}"')
-    index = int(text)
+    try:
+        index = parse_int(text)
+    except ValueError:
+        raise ValueError(f'cannot convert string to integer for index: "{text}"') from None
     if index >= completions:
         raise ValueError(f'too large index: "{text}"')
     return index

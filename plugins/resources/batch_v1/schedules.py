@@ -10,6 +10,8 @@ import zoneinfo
 from functools import lru_cache
 from typing import NamedTuple
 
+from apiserver.api.numbers import parse_int
+
 
 class _Field(NamedTuple):
     low: int
@@ -100,9 +102,10 @@ def _number(text: str, field: _Field) -> int:
 
 
 def _integer(text: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise ValueError(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax')
-    number = int(text)
+    try:
+        number = parse_int(text, function="Atoi")
+    except ValueError as error:
+        raise ValueError(f"failed to parse int from {text}: {error}") from None
     if number < 0:
         raise ValueError(f"negative number ({number}) not allowed: {text}")
     return number

@@ -6,7 +6,6 @@ COMPAT: k8s.io/apimachinery/pkg/runtime conversions of queries; .../util/net Spl
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from apiserver.api.connect import Connection, unconnected
 from apiserver.api.durations import parse_time
 from apiserver.api.errors import BadRequest, UnknownError
 from apiserver.api.names import GroupResource
+from apiserver.api.numbers import parse_int
 from apiserver.api.rest import Context, GetOptions
 from apiserver.api.server import Server, WsgiApp
 
@@ -53,7 +53,7 @@ def integer(values: Values) -> int:
 
 def integers(values: Values) -> list[int]:
     """Numbers, one or several in each value. COMPAT: Convert_Slice_string_To_Slice_int32."""
-    return [_parse(part) for value in values for part in value.split(",")]
+    return [_parse(part, 32) for value in values for part in value.split(",")]
 
 
 def moment(values: Values) -> str:
@@ -64,10 +64,11 @@ def moment(values: Values) -> str:
     return values[0]
 
 
-def _parse(value: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]+", value):
-        raise BadRequest(f'strconv.ParseInt: parsing "{value}": invalid syntax')
-    return int(value)
+def _parse(value: str, bits: int = 64) -> int:
+    try:
+        return parse_int(value, bits)
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
 
 
 def options(ctx: Context, known: Mapping[str, Option]) -> Object:
