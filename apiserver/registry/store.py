@@ -186,22 +186,22 @@ class Store:
     ) -> tuple[EncodedObject, bool]:
         """Change an object, again and again until nobody wrote in between.
 
-        The first try starts from the cache; whatever goes wrong with a cached object is tried again with the stored
-        one, since it may have been too old.
+        The first try starts from the cache; whatever goes wrong with a cached object, or leaves it as it is, is tried
+        again with the stored one if the cached one was too old. COMPAT: etcd3 store.GuaranteedUpdate
         """
         key = self.key(ctx, name)
         with storage_errors(self.resource.group_resource, "update"):
-            current = self.cache.peek(key)
-            if current is not None:
+            cached = self.cache.peek(key)
+            if cached is not None:
                 try:
-                    return self._update(ctx, key, current, transform, options, validate)
+                    made, created = self._update(ctx, key, cached, transform, options, validate)
+                    written = made is not cached and not options.dry_run
+                    if written or self._is_newest(cached):
+                        return made, created
                 except (ApiError, RevisionMismatchError):
-                    live = self._live(key)
-                    if live is not None and live.revision == current.revision:
+                    if self._is_newest(cached):
                         raise
-                    current = live
-            else:
-                current = self._live(key)
+            current = self._live(key)
             while True:
                 try:
                     if current is not None:
@@ -382,6 +382,10 @@ class Store:
     def _live(self, key: str) -> EncodedObject | None:
         kv = self.storage.get(key)
         return self.codec.decode_stored(key, kv.value, kv.mod_revision) if kv else None
+
+    def _is_newest(self, obj: EncodedObject) -> bool:
+        kv = self.storage.get(obj.key)
+        return kv is not None and kv.mod_revision == obj.revision
 
     def _write(self, obj: Object, key: str, write: Callable[[bytes], int]) -> EncodedObject:
         """Store; an object that is too large loses its managedFields and is tried once more (COMPAT: 1.36)."""
