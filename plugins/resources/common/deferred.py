@@ -53,13 +53,14 @@ class DeferredStrategy(Strategy):
 
 
 class DeferredColumns(Sequence[Column]):
-    """The ``COLUMNS`` of a module that is imported when they are looked at."""
+    """The columns of a module that is imported when they are looked at."""
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, name: str = "COLUMNS") -> None:
         self._module = module
+        self._name = name
 
     def _load(self) -> Sequence[Column]:
-        found: Sequence[Column] = load(self._module, "COLUMNS")
+        found: Sequence[Column] = load(self._module, self._name)
         return found
 
     @overload
