@@ -122,6 +122,13 @@ def current() -> Setup:
     return _current
 
 
+def listening(port: int) -> None:
+    """The port that the system has chosen, where ``--secure-port`` says 0: what is advertised must be right."""
+    global _current
+    if _current is not None and not _current.config.integer("secure-port"):
+        _current = replace(_current, config=_current.config.changed({"secure-port": port}))
+
+
 def report() -> None:
     """Log what people should know about this process's set-up: warnings, and the order of each ordered hook."""
     if _current is None:

@@ -249,9 +249,9 @@ CORE: tuple[Setting, ...] = (
         help="Ports that services of type NodePort get.",
     ),
     Setting(
-        "endpoint-reconciler-type", "str", "none", group=CLUSTER, choices=("none",),
-        help="Who keeps the endpoints of the service kubernetes: nobody. kube-apiserver: lease.",
-        note="Only none is known.",
+        "endpoint-reconciler-type", "str", "lease", group=CLUSTER, choices=("lease", "none"),
+        help="How the endpoints of the service kubernetes are kept: each server has a key in the store that ends soon "
+        "after it (lease), or not at all (none).",
     ),
     Setting(
         "allow-privileged", "bool", True, group=CLUSTER,

@@ -257,6 +257,10 @@ class Config(Mapping[str, Any]):
     def __contains__(self, name: object) -> bool:
         return name in self._values
 
+    def changed(self, values: Mapping[str, Any]) -> Config:
+        """The same with other values for some settings, by name; they count as given as before."""
+        return Config({**self, **values}, self._sources, self.warnings)
+
     def source(self, name: str) -> str:
         """Where the value came from: "flag", "environment", "file" or "default"."""
         return self._sources.get(name, "default")

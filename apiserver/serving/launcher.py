@@ -13,11 +13,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from gunicorn.app.base import BaseApplication
+from gunicorn.arbiter import Arbiter
 
+from apiserver import configure
 from apiserver.api.settings import Config
 from apiserver.serving import preparation
 
 BACKLOG = 2048
+REFUSED = 2
+"""The exit status for settings and plugins that do not fit together; why has been told."""
 
 
 class _Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
@@ -50,6 +54,11 @@ def listen(config: Config) -> socket.socket:
     return socket.create_server((host, port), family=family, backlog=BACKLOG, dualstack_ipv6=host == "::")
 
 
+def _port(descriptor: int) -> int:
+    with socket.socket(fileno=descriptor) as listener:
+        return int(listener.getsockname()[1])
+
+
 def serve(config: Config, app: str = "apiserver.wsgi:app") -> int:
     """Serve until a signal ends it: SIGTERM gracefully, SIGINT at once; SIGHUP starts new workers.
 
@@ -58,9 +67,14 @@ def serve(config: Config, app: str = "apiserver.wsgi:app") -> int:
     """
     preparation.set_up_logs(config)
     settings: dict[str, Any] = {}
-    if "GUNICORN_FD" not in os.environ:  # else gunicorn started itself anew and hands us its sockets
+    inherited = os.environ.get("GUNICORN_FD")  # gunicorn started itself anew and hands us its sockets
+    if inherited:
+        configure.listening(_port(os.dup(int(inherited.split(",")[0]))))
+    else:
         try:
-            settings["bind"] = f"fd://{listen(config).detach()}"
+            listener = listen(config)
+            configure.listening(listener.getsockname()[1])
+            settings["bind"] = f"fd://{listener.detach()}"
         except OSError as ex:
             where, why = preparation.address(config), os.strerror(ex.errno or 0)
             sys.stderr.write(f"apiserver: cannot listen on {where}: {why}\n")
@@ -73,5 +87,7 @@ def serve(config: Config, app: str = "apiserver.wsgi:app") -> int:
     try:
         _Server(settings, app).run()
     except SystemExit as ex:
+        if ex.code == Arbiter.APP_LOAD_ERROR:
+            return REFUSED
         return ex.code if isinstance(ex.code, int) else int(ex.code is not None)
     return 0

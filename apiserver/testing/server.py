@@ -95,7 +95,9 @@ class LocalServer:
         self._folder = tempfile.TemporaryDirectory(prefix="apiserver-")
         with contextlib.ExitStack() as if_it_fails:
             if_it_fails.callback(self._folder.cleanup)
-            flags = (f"--data-dir={self._folder.name}", "--etcd-compaction-interval=0", *self._flags)
+            # It does not listen, so it has no address to tell.
+            quiet = ("--etcd-compaction-interval=0", "--endpoint-reconciler-type=none")
+            flags = (f"--data-dir={self._folder.name}", *quiet, *self._flags)
             setup = configure(flags, {}, self._plugins)
             storage = open_storage(setup)
             if_it_fails.callback(storage.close)

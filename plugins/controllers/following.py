@@ -98,10 +98,14 @@ class Follower:
                 return
 
     def close(self) -> None:
-        """End the stream; all that was known is gone."""
+        """End the stream."""
         stream, self._stream = self._stream, None
         if stream is not None:
             stream.close()
+
+    def forget(self) -> None:
+        """The resource is no longer served: end the stream; all that was known is gone."""
+        self.close()
         for key in list(self._handler.known(self)):
             self._handler.vanished(self, key)
 
@@ -149,6 +153,11 @@ class Followers:
             follower.open()
         return changed
 
+    def close(self) -> None:
+        """End all streams."""
+        for follower in self._followers.values():
+            follower.close()
+
     def _update(self) -> None:
         wanted: dict[str, Resource] = {}
         for resource in self._server.resources:
@@ -156,7 +165,7 @@ class Followers:
             if _followable(self._server, resource) and self._handler.wanted(resource):
                 wanted.setdefault(resource.key_prefix, resource)
         for prefix in [p for p in self._followers if p not in wanted]:
-            self._followers.pop(prefix).close()
+            self._followers.pop(prefix).forget()
         for prefix, resource in wanted.items():
             if prefix not in self._followers:
                 self._followers[prefix] = Follower(self._server, resource, self._handler, self._woken)

@@ -65,6 +65,7 @@ class GarbageCollector:
             if self._later:
                 self._enqueue([node for node, (due, _) in self._later.items() if due <= now])
             self._work(wait)
+        self._followers.close()
 
     def _work(self, wait: Callable[[float], bool]) -> None:
         nodes = list(self._queue)
@@ -106,7 +107,7 @@ class GarbageCollector:
             if self._graph:
                 self._deleted(obj.decode()["metadata"]["uid"])
             return
-        owned, deleting = _OWNED in obj.data, _DELETING in obj.data
+        owned, deleting = _OWNED in obj.rest, _DELETING in obj.rest
         if not owned and not deleting and not self._graph.knows(node):
             return
         metadata = obj.decode()["metadata"]

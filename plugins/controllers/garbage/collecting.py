@@ -180,7 +180,7 @@ class Collector:
         needle = uid.encode()
         namespace = obj["metadata"].get("namespace") or ""
         for candidate in self._server.lister(resource.group_resource).list():
-            if candidate.namespace == namespace or needle not in candidate.data:
+            if candidate.namespace == namespace or needle not in candidate.rest:
                 continue
             if candidate.decode()["metadata"]["uid"] == uid:
                 name, version, kind = (reference.get(f, "") for f in ("name", "apiVersion", "kind"))

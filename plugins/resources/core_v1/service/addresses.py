@@ -8,8 +8,10 @@ COMPAT: pkg/registry/core/service/ipallocator Allocator, cidrAllocator
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import secrets
+from collections.abc import Iterator
 from typing import Any
 
 from apiserver.api.errors import AlreadyExists, NotFound
@@ -19,6 +21,7 @@ from apiserver.api.server import Server
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 ADDRESSES = GroupResource("networking.k8s.io", "ipaddresses")
+SERVICE_CIDRS = GroupResource("networking.k8s.io", "servicecidrs")
 FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family"
 MANAGER_LABEL = "ipaddress.kubernetes.io/managed-by"
 MANAGER = "ipallocator.k8s.io"
@@ -31,10 +34,64 @@ class AllocationError(Exception):
     """An address or port is not to be had; the text is upstream's."""
 
 
-class AddressPool:
-    """The addresses of one family.
+def service_networks(server: Server, *, ready: bool = False) -> Iterator[Network]:
+    """The ranges of all ServiceCIDRs; with ``ready`` only of those that addresses may be taken from.
 
-    :param network: the configured range; the first and (IPv4) the last address are not given out.
+    COMPAT: MetaAllocator.syncAllocators, isReady: one that nobody has said anything of is ready
+    """
+    try:
+        found = server.lister(SERVICE_CIDRS).list()
+    except KeyError:  # the kind is not served
+        return
+    for obj in (item.decode() for item in found):
+        conditions = (obj.get("status") or {}).get("conditions") or ()
+        refused = any(c.get("type") == "Ready" and c.get("status") != "True" for c in conditions)
+        if ready and (refused or obj["metadata"].get("deletionTimestamp")):
+            continue
+        for cidr in (obj.get("spec") or {}).get("cidrs") or ():
+            yield ipaddress.ip_network(cidr, strict=False)
+
+
+class FamilyPool:
+    """The addresses of one family: those of the configured range, and of ServiceCIDRs that were added to it.
+
+    COMPAT: MetaAllocator
+    """
+
+    def __init__(self, server: Server, network: Network) -> None:
+        self._server = server
+        self._first = AddressPool(server, network)
+        self.family = self._first.family
+
+    def take(self, ip: str, namespace: str, name: str, dry_run: bool) -> None:
+        """Take one certain address. :raises AllocationError: it is taken, or in none of the ranges."""
+        address = ipaddress.ip_address(ip)
+        pools = (pool for pool in self._pools() if address in pool.network)
+        next(pools, self._first).take(ip, namespace, name, dry_run)
+
+    def take_any(self, namespace: str, name: str, dry_run: bool) -> str:
+        """Take any address. :raises AllocationError: there is none left."""
+        for pool in self._pools():
+            with contextlib.suppress(AllocationError):
+                return pool.take_any(namespace, name, dry_run)
+        raise AllocationError("range is full")
+
+    def release(self, ip: str) -> None:
+        """Give an address back; one that nobody holds is no error."""
+        self._first.release(ip)
+
+    def _pools(self) -> Iterator[AddressPool]:
+        """The configured one first: the others are looked up only when it is of no use."""
+        yield self._first
+        for network in service_networks(self._server, ready=True):
+            if network.version == self._first.network.version and network != self._first.network:
+                yield AddressPool(self._server, network)
+
+
+class AddressPool:
+    """The addresses of one range.
+
+    :param network: the first and (IPv4) the last address are not given out.
     """
 
     def __init__(self, server: Server, network: Network) -> None:
@@ -69,6 +126,10 @@ class AddressPool:
             if self._create(ip, namespace, name, dry_run):
                 return ip
         return self._search(namespace, name, dry_run)
+
+    def restore(self, ip: str, namespace: str, name: str) -> None:
+        """Note an address that is in use, in whatever range."""
+        self._create(ip, namespace, name, dry_run=False)
 
     def release(self, ip: str) -> None:
         """Give an address back; one that nobody holds is no error."""

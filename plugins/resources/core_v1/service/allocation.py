@@ -18,10 +18,10 @@ from apiserver.api.fields import FieldError, Path
 from apiserver.api.names import GroupKind
 from apiserver.api.server import Server
 from apiserver_plugins.resources.core_v1.service import needs
-from apiserver_plugins.resources.core_v1.service.addresses import AddressPool, AllocationError
+from apiserver_plugins.resources.core_v1.service.addresses import AllocationError, FamilyPool, Network
 from apiserver_plugins.resources.core_v1.service.families import init_families
 from apiserver_plugins.resources.core_v1.service.needs import Spec
-from apiserver_plugins.resources.core_v1.service.nodeports import PortPool
+from apiserver_plugins.resources.core_v1.service.nodeports import PortPool, parse_range
 
 Object = dict[str, Any]
 _SPEC = Path("spec")
@@ -35,8 +35,8 @@ class Taken:
         self.dry_run = dry_run
         self.ports: set[int] = set()
         self.freed_ports: set[int] = set()
-        self.ips: list[tuple[AddressPool, str]] = []
-        self.freed_ips: list[tuple[AddressPool, str]] = []
+        self.ips: list[tuple[FamilyPool, str]] = []
+        self.freed_ips: list[tuple[FamilyPool, str]] = []
 
     def port(self, port: int) -> None:
         """Take a certain port. :raises AllocationError:"""
@@ -66,17 +66,21 @@ class Allocators:
         self._server = server
 
     @functools.cached_property
-    def pools(self) -> dict[str, AddressPool]:
-        """Address pools by family, the default family first."""
+    def networks(self) -> Sequence[Network]:
+        """The configured ranges, the default family's first."""
         ranges = self._server.config.strings("service-cluster-ip-range")
-        pools = (AddressPool(self._server, ipaddress.ip_network(text, strict=False)) for text in ranges)
+        return [ipaddress.ip_network(text, strict=False) for text in ranges]
+
+    @functools.cached_property
+    def pools(self) -> dict[str, FamilyPool]:
+        """Address pools by family, the default family first."""
+        pools = (FamilyPool(self._server, network) for network in self.networks)
         return {pool.family: pool for pool in pools}
 
     @functools.cached_property
     def ports(self) -> PortPool:
         """The node ports."""
-        first, _, last = self._server.config.text("service-node-port-range").partition("-")
-        return PortPool(self._server, int(first), int(last))
+        return PortPool(self._server, *parse_range(self._server.config.text("service-node-port-range")))
 
     @property
     def families(self) -> Sequence[str]:
@@ -178,7 +182,7 @@ class Allocators:
         elif had == 2 and have == 1:
             taken.freed_ips += self._held(before)[1:]
 
-    def _held(self, spec: Spec) -> list[tuple[AddressPool, str]]:
+    def _held(self, spec: Spec) -> list[tuple[FamilyPool, str]]:
         if needs.headless(spec) or not needs.cluster_ip(spec):
             return []
         pairs = zip(spec.get("ipFamilies") or (), spec.get("clusterIPs") or (), strict=False)

@@ -22,6 +22,15 @@ _KEY = "ranges/servicenodeports"
 _TRIES = 64
 
 
+def parse_range(text: str) -> tuple[int, int]:
+    """First and last port of ``a-b``, ``a+n`` or ``a``. COMPAT: util/net.ParsePortRange"""
+    for separator in "-+":
+        first, found, second = text.partition(separator)
+        if found:
+            return int(first), int(second) + (int(first) if separator == "+" else 0)
+    return int(text), int(text)
+
+
 class PortPool:
     """The node ports of the cluster.
 
@@ -69,6 +78,16 @@ class PortPool:
         mine = [port - self.first for port in ports if self.first <= port <= self.last]
         if mine:
             self._change(lambda used: (used & ~sum(1 << offset for offset in mine), 0), dry_run=False)
+
+    def taken(self) -> set[int]:
+        """The ports that are taken now."""
+        used = self._used(self._server.storage.get(self._key()))
+        return {self.first + offset for offset in range(self.count) if used >> offset & 1}
+
+    def restore(self, ports: set[int]) -> None:
+        """Take ports that are in use, whether they are taken or not; what is out of range is passed over."""
+        mine = sum(1 << (port - self.first) for port in ports if self.first <= port <= self.last)
+        self._change(lambda used: (used | mine, 0), dry_run=False)
 
     def _free(self, used: int) -> int:
         upper = self.count - self._static
