@@ -35,10 +35,10 @@ def ensure(server: Server) -> None:
     for plural, wanted in objects().items():
         resource = GroupResource(GROUP, plural)
         present = server.lister(resource)
-        for obj in wanted:
-            if present.get("", obj["metadata"]["name"]) is not None:
+        for one in wanted:
+            if present.get("", one["metadata"]["name"]) is not None:
                 continue
-            obj = {"kind": KINDS[plural], "apiVersion": f"{GROUP}/v1", **obj}
+            obj = {"kind": KINDS[plural], "apiVersion": f"{GROUP}/v1", **one}
             try:
                 server.store(resource).create(server.system_context(), obj, WriteOptions(), lambda _obj, _old: None)
             except AlreadyExists:

@@ -1,0 +1,1 @@
+"""Kinds of ``resource.k8s.io/v1``."""
