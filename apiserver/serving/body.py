@@ -39,6 +39,10 @@ class BodyScan:
             self.done = self._scan(buffer) if self._chunked else len(buffer) >= self._at
         return self.done
 
+    def exceeds(self, most: int) -> bool:
+        """Whether the body says that it has more than ``most`` bytes."""
+        return not self._chunked and self._at > most
+
     def missing(self, buffer: bytearray) -> int:
         """How many bytes are missing at least."""
         return max(1, self._at - len(buffer))

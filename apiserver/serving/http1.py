@@ -237,8 +237,9 @@ class Http1:
         scan, buffer = conn.scan, conn.inbox.buffer
         if scan is None:
             return io.BytesIO()
-        until = 0.0
-        while not scan.complete(buffer) and len(buffer) < self._limits.prefetch:
+        until, most = 0.0, self._limits.prefetch
+        # A body that says it is too large is not waited for: the application can refuse it by what it says.
+        while not scan.complete(buffer) and len(buffer) < most and not scan.exceeds(most):
             now = time.monotonic()
             until = until or now + self._patience()
             conn.state = _BODY

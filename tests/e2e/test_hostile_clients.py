@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -260,3 +261,22 @@ def test_times_of_a_protobuf_body_out_of_the_ordinary(server: ServerProcess, nam
         answer = send(server, path, lease, PROTOBUF)
         assert answer.status_code == 201, answer.text
         assert server.get(f"{path}/{name.decode()}").json()["spec"]["renewTime"] == text
+
+
+# -- bodies that never come ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("token", "code"), [("admin-token", 413), ("wrong", 401)])
+def test_a_body_that_says_it_is_too_large_is_not_waited_for(
+    server: ServerProcess, config_maps: str, token: str, code: int
+) -> None:
+    head = (
+        f"POST {config_maps} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: 99999999\r\n\r\n"
+    )
+    port = int(server.url.rpartition(":")[2])
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=20) as plain,
+        server.context.wrap_socket(plain, server_hostname="localhost") as sock,
+    ):
+        sock.sendall(head.encode())
+        assert sock.recv(4096).startswith(f"HTTP/1.1 {code} ".encode())
