@@ -23,8 +23,8 @@ from typing import Any, Self
 
 import httpx
 
-START_SECONDS = 30.0
-STOP_SECONDS = 20.0
+START_SECONDS = 90.0
+STOP_SECONDS = 60.0
 TOKENS = 'admin-token,admin,admin-uid,"system:masters"\nalice-token,alice,alice-uid\n'
 _LINE = re.compile(r"https://[^\s,]+")
 

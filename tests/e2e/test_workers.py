@@ -217,6 +217,41 @@ def test_a_reload_keeps_serving(two_workers: ServerProcess) -> None:
     assert sum(item["metadata"]["name"].startswith("x-") for item in listed) == sum(counts)
 
 
+def test_a_worker_that_dies_is_replaced_and_nothing_is_lost(two_workers: ServerProcess) -> None:
+    namespace = two_workers.namespace("killed")
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    acknowledged: list[str] = []
+    old = two_workers.workers()
+
+    def write(number: int) -> None:
+        count = 0
+        while not stop.is_set():
+            count += 1
+            # The worker that is killed takes its connections with it.
+            with contextlib.suppress(httpx.HTTPError), two_workers.connect() as client:
+                name = f"x-{number}-{count}"
+                if client.post(path, json={"metadata": {"name": name}}).status_code == 201:
+                    acknowledged.append(name)
+
+    stop = threading.Event()
+    with ThreadPoolExecutor(4) as threads:
+        writing = [threads.submit(write, number) for number in range(4)]
+        try:
+            wait_until(lambda: len(acknowledged) > 20, "nothing is written")
+            os.kill(old[0], signal.SIGKILL)
+            wait_until(lambda: len(set(two_workers.workers()) - {old[0]}) == 2, "no new worker")
+            before = len(acknowledged)
+            wait_until(lambda: len(acknowledged) > before + 20, "nothing is written any more")
+        finally:
+            stop.set()
+        for future in writing:
+            future.result()
+    with one_of_each(two_workers) as clients:
+        for client in clients:
+            stored = {item["metadata"]["name"] for item in client.get(path).json()["items"]}
+            assert set(acknowledged) <= stored
+
+
 # -- stop ------------------------------------------------------------------------------------------------------------
 
 
