@@ -90,7 +90,7 @@ def test_a_plain_service_gets_an_address_and_defaults(registry: Registry, ctx: C
     }  # fmt: skip
     assert registry.ips == [ip]
     address = registry.server.stores[ADDRESSES].objects["", ip]
-    assert address["spec"]["parentRef"] == {"group": "", "resource": "services", "namespace": "ns", "name": "web"}
+    assert address["spec"]["parentRef"] == {"resource": "services", "namespace": "ns", "name": "web"}
 
 
 def test_a_headless_service_needs_no_address(registry: Registry, ctx: Context) -> None:

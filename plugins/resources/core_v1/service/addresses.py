@@ -160,7 +160,7 @@ class AddressPool:
             "apiVersion": "networking.k8s.io/v1",
             "kind": "IPAddress",
             "metadata": {"name": _canonical(ip), "labels": {FAMILY_LABEL: self.family, MANAGER_LABEL: MANAGER}},
-            "spec": {"parentRef": {"group": "", "resource": "services", "namespace": namespace, "name": name}},
+            "spec": {"parentRef": {"resource": "services", "namespace": namespace, "name": name}},
         }
         try:
             options = WriteOptions(dry_run=dry_run)
