@@ -33,6 +33,7 @@ from apiserver.api.settings import Config
 from apiserver.api.storage import Storage
 from apiserver.chain import wrap
 from apiserver.configure import Setup
+from apiserver.enablement import Enablement
 from apiserver.handlers.discovery import Discovery
 from apiserver.handlers.endpoints import describe
 from apiserver.handlers.routes import standard_routes
@@ -43,6 +44,7 @@ from apiserver.opening import open_storage
 from apiserver.registry.admission import Admission
 from apiserver.registry.kinds import Kinds
 from apiserver.router import ResourceDelegate, make_app
+from apiserver.settings import emulated_minor
 from apiserver.storage.cache.feed import Feed
 from apiserver.storage.cache.lister import CacheLister
 from apiserver.storage.compaction import Compactor
@@ -58,6 +60,7 @@ class Server:
 
         :param storage: instead of the one that the settings name.
         :raises PluginError: plugins declare what does not fit together.
+        :raises ConfigError: settings name resources that there are not.
         """
         self.config: Config = setup.config
         self.plugins: Plugins = setup.plugins
@@ -66,7 +69,8 @@ class Server:
         self.feed = Feed(self.storage, self.root)
         self.lifecycle = Lifecycle(self)
         self.compactor = Compactor(self.storage, self.config.seconds("etcd-compaction-interval"))
-        self.kinds = Kinds(int(self.config.text("emulated-version").split(".")[1]))
+        self.minor = emulated_minor(self.config.text("emulated-version"))
+        self.kinds = Kinds(self.minor)
         self._installation = self._install()
         self.authenticators: Sequence[Authenticator] = self._made("apiserver_authenticator")
         self.authorizers: Sequence[Authorizer] = self._made("apiserver_authorizer")
@@ -79,8 +83,9 @@ class Server:
     # -- building, in order ---------------------------------------------------
 
     def _install(self) -> Installation:
-        """Resources of all plugins become stores and endpoints."""
+        """Resources of all plugins, those that the settings leave enabled, become stores and endpoints."""
         declared = declarations.resources(self.plugins, self, self.kinds)
+        enablement = Enablement(self.minor, self.config.mapping("runtime-config"), self.config.mapping("feature-gates"))
         shared = Shared(
             server=self,
             kinds=self.kinds,
@@ -91,7 +96,7 @@ class Server:
         )
         installation = Installation(shared)
         self._installation = installation
-        installation.add(declared)
+        installation.add(enablement.apply(declared, self.kinds))
         return installation
 
     def _collect_connecters(self) -> dict[str, Connect]:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from apiserver.api.settings import Config, Setting
+from apiserver.minors import minors
 
 GENERAL = "General"
 SERVING = "Serving"
@@ -64,9 +65,17 @@ def _port_range(value: str) -> None:
         raise ValueError(f"{value!r} is not a range of port numbers")
 
 
+_EMULATED = re.compile(r"(?:kube=)?v?1\.(\d+)(?:\.\d+)?")
+
+
+def emulated_minor(value: str) -> int:
+    """36 for ``1.36``, ``v1.36``, ``1.36.2`` or ``kube=1.36``, the values of ``--emulated-version``."""
+    return int(value.split(".")[1])
+
+
 def _emulated(value: str) -> None:
-    if not re.fullmatch(r"(kube=)?v?1\.3[4-6](\.\d+)?", value):
-        raise ValueError(f"{value!r} is not one of 1.34, 1.35, 1.36")
+    if not _EMULATED.fullmatch(value) or emulated_minor(value) not in minors():
+        raise ValueError(f"{value!r} is not one of {', '.join(f'1.{minor}' for minor in minors())}")
 
 
 def _servers(values: tuple[str, ...]) -> None:
@@ -104,7 +113,7 @@ CORE: tuple[Setting, ...] = (
     ),
     Setting(
         "emulated-version", "str", "1.36", group=GENERAL, metavar="1.N", check=_emulated,
-        help="Kubernetes minor version to answer as: 1.34, 1.35 or 1.36.",
+        help="Kubernetes minor version to answer as, 1.25 to 1.37: what is served, explained and accepted.",
     ),
     # -- serving ---------------------------------------------------------------------------------------------------
     Setting(
@@ -260,13 +269,13 @@ CORE: tuple[Setting, ...] = (
     ),
     Setting(
         "runtime-config", "map", group=CLUSTER, metavar="api=bool,...",
-        help="APIs to switch on or off.",
-        note="Every API that is installed is on. --disable-plugins removes resources.",
+        help="Versions and resources to switch on or off: api/all, api/ga, api/beta, api/alpha, group/version, "
+        "group/version/resource. Stable versions are on by default.",
     ),
     Setting(
         "feature-gates", "map", group=CLUSTER, metavar="gate=bool,...",
         help="Feature gates of Kubernetes.",
-        note="What is implemented is on; gates change nothing.",
+        note="What is implemented is on; gates matter only for resources that are not served without.",
     ),
     # -- plugins ---------------------------------------------------------------------------------------------------
     Setting(

@@ -44,13 +44,25 @@ class ScalePaths:
 
 
 @dataclass(frozen=True, slots=True)
+class FeatureGate:
+    """A feature gate of Kubernetes without which a resource is not served.
+
+    :param since: the minor from which on it is open unless ``--feature-gates`` says otherwise; 0 = in none.
+    """
+
+    name: str
+    since: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Subresource:
     """A subresource such as ``status`` or ``scale``.
 
     Either ``strategy`` (the generic store serves get, update and patch of the parent's object with these rules), or
     ``scale`` (the generic store shows and changes the replicas as an ``autoscaling/v1`` Scale), or ``storage`` (a
     factory ``(server, resource) -> object`` with some of the protocols of :mod:`apiserver.api.rest`).
-    ``kind`` is the kind of its body, None for the parent's.
+    ``kind`` is the kind of its body, None for the parent's. ``introduced`` is the Kubernetes minor that it came with,
+    0 for always.
     """
 
     name: str
@@ -59,6 +71,7 @@ class Subresource:
     storage: Callable[[Server, Resource], object] | None = None
     verbs: Sequence[str] | None = None
     scale: ScalePaths | None = None
+    introduced: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +94,13 @@ class Resource:
     :param ttl: seconds after which objects vanish, or a function of the server's config.
     :param storage: a factory for a storage object of one's own; None = the generic store.
     :param verbs: the only verbs to serve, for a resource whose storage can do more; None = all it can.
-    :param deprecated: a sentence for the Warning header, as upstream's deprecation texts.
+    :param deprecated: a sentence for the Warning header, as upstream's deprecation texts; one that begins to count
+        with a minor says so by ``deprecated in v1.N+``.
+    :param introduced: the Kubernetes minor that this version came with, 0 = older than all that can be emulated. For
+        built-in kinds it decides in which version objects are stored, and when a beta or alpha version is deprecated.
+    :param enabled: whether it is served unless ``--runtime-config`` says otherwise; None = built-in kinds in stable
+        versions and kinds with a schema are.
+    :param gate: the feature gate that must be open for it to be served.
     """
 
     group: str
@@ -106,6 +125,9 @@ class Resource:
     storage: Callable[[Server, Resource], object] | None = None
     verbs: Sequence[str] | None = None
     deprecated: str = ""
+    introduced: int = 0
+    enabled: bool | None = None
+    gate: FeatureGate | None = None
 
     @property
     def group_version(self) -> GroupVersion:

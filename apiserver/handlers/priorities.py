@@ -31,10 +31,17 @@ GROUPS = (
     "resource.k8s.io",
     "flowcontrol.apiserver.k8s.io",
     "internal.apiserver.k8s.io",
+    "storagemigration.k8s.io",
+    "lifecycle.k8s.io",
 )
 _PLACE = {group: place for place, group in enumerate(GROUPS)}
 _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STAGES = {None: 0, "beta": 1, "alpha": 2}
+
+
+def is_own(group: str) -> bool:
+    """Whether a group is one of Kubernetes' own."""
+    return group in _PLACE
 
 
 def group_order(group: str) -> tuple[int, str]:

@@ -23,7 +23,7 @@ LAST = "shutdown"
 
 def standard_routes(server: Server) -> list[Route]:
     """The routes, for a server whose resources are installed."""
-    minor = int(server.config.text("emulated-version").split(".")[1])
+    minor = server.minor
     openapi = OpenAPI(server.installation.endpoints, minor, version.git_version(minor))
     endpoints = _health(server)
     return [

@@ -11,6 +11,7 @@ from typing import Any
 
 from apiserver.api.names import GroupVersionKind
 from apiserver.api.resource import Resource
+from apiserver.minors import minors
 from apiserver.schema import builtin, custom, definitions
 from apiserver.schema.check import SchemaCheck
 from apiserver.schema.types import Struct
@@ -39,6 +40,19 @@ class Kinds:
     def registered(self, group: str, version: str, kind: str) -> bool:
         """Whether there is such a kind, served or not."""
         return GroupVersionKind(group, version, kind) in self._schemas or self._types.registered(group, version, kind)
+
+    def published(self, gvk: GroupVersionKind) -> bool:
+        """Whether the emulated minor has a built-in kind."""
+        return builtin.definition_name(*gvk) in self._definitions
+
+    def version_known(self, group: str, version: str) -> bool:
+        """Whether upstream's scheme knows a group version, served or not."""
+        return self._types.version_known(group, version)
+
+    def published_elsewhere(self, gvk: GroupVersionKind) -> bool:
+        """Whether any other minor has a built-in kind. Reads their definitions, which costs milliseconds for each."""
+        name = builtin.definition_name(*gvk)
+        return any(name in definitions.of(minor) for minor in reversed(minors()))
 
     def type_of(self, gvk: GroupVersionKind) -> Struct:
         """The type of a kind.

@@ -134,6 +134,11 @@ class Types:
             return kind in _UNPUBLISHED
         return version in _LEGACY.get(group, ()) and any(self.kind(group, v, kind) for v in ("v1", "v2"))
 
+    def version_known(self, group: str, version: str) -> bool:
+        """Whether upstream's scheme has kinds in a group version, served or not."""
+        prefix = definition_name(group, version, "")
+        return version in _LEGACY.get(group, ()) or any(name.startswith(prefix) for name in self.definitions.names())
+
     def _is_meta_kind(self, group: str, version: str, kind: str) -> bool:
         """Whether a kind of meta/v1 is also registered in a group version.
 

@@ -7,35 +7,20 @@ Used by :mod:`apiserver.schema.builtin` and by OpenAPI.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import orjson
 
-_VERSION = re.compile(r"v1\.(\d+)\.0-local\Z")
+from apiserver.minors import folder, minors
+
 _START = re.compile(rb'\n {4}"(io\.k8s\.[^"]+)": \{')
 _GVK = re.compile(
     rb'"x-kubernetes-group-version-kind": \[\s*'
     rb'\{\s*"group": "([^"]*)",\s*"kind": "([^"]*)",\s*"version": "([^"]*)"\s*\}\s*\]'
 )
-
-
-def _folder() -> Path:
-    # The package is found but not imported: its imports (jsonschema) cost 100 ms and are not needed here.
-    spec = importlib.util.find_spec("kubernetes_validate")
-    if spec is None or not spec.submodule_search_locations:
-        raise RuntimeError("the package kubernetes-validate, which holds the built-in types, is not installed")
-    return Path(next(iter(spec.submodule_search_locations))) / "kubernetes-json-schema"
-
-
-@cache
-def minors() -> tuple[int, ...]:
-    """The Kubernetes minors that there are definitions of, oldest first."""
-    return tuple(sorted(int(m[1]) for name in os.listdir(_folder()) if (m := _VERSION.match(name))))
 
 
 class Definitions:
@@ -50,7 +35,7 @@ class Definitions:
             known = ", ".join(f"1.{m}" for m in minors())
             raise ValueError(f"no definitions of Kubernetes 1.{minor}; there are {known}")
         self.minor = minor
-        self._path = _folder() / f"v1.{minor}.0-local" / "_definitions.json"
+        self._path = folder() / f"v1.{minor}.0-local" / "_definitions.json"
         data = self._path.read_bytes()
         starts = [(m[1].decode(), m.end() - 1) for m in _START.finditer(data)]
         ends = [*(start for _, start in starts[1:]), len(data)]

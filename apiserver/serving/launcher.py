@@ -84,10 +84,11 @@ def serve(config: Config, app: str = "apiserver.wsgi:app") -> int:
     except OSError as ex:
         sys.stderr.write(f"apiserver: {ex}\n")
         return 1
+    master = os.getpid()  # workers come out of the call below, too, when they end
     try:
         _Server(settings, app).run()
     except SystemExit as ex:
-        if ex.code == Arbiter.APP_LOAD_ERROR:
+        if ex.code == Arbiter.APP_LOAD_ERROR and os.getpid() == master:
             return REFUSED
         return ex.code if isinstance(ex.code, int) else int(ex.code is not None)
     return 0

@@ -32,6 +32,19 @@ def test_an_unknown_command_is_refused_with_the_one_meant():
     assert result.stderr == "apiserver: unknown command 'plugns', did you mean 'plugins'?\n"
 
 
+def test_resources_that_there_are_not_are_all_told_and_nothing_is_served(tmp_path):
+    runtime = "--runtime-config=nothing/v1=true,apps/v9=true"
+    result = apiserver("serve", "--secure-port=0", f"--data-dir={tmp_path}", runtime)
+    assert result.returncode == 2, result.stderr
+    told = [line for line in result.stderr.splitlines() if line.startswith("apiserver: ")]
+    assert told == [
+        "apiserver: --runtime-config: group version apps/v9 that has not been registered",
+        "apiserver: --runtime-config: unknown api groups nothing",
+    ]
+    assert "Traceback" not in result.stderr
+    assert "Serving" not in result.stdout
+
+
 def test_wrong_flags_are_all_told_and_nothing_starts():
     result = apiserver("serve", "--secure-prt=1", "--workers=0")
     assert result.returncode == 2
