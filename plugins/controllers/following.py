@@ -18,7 +18,6 @@ from typing import Any, Protocol
 
 from apiserver.api.encoded import EncodedObject
 from apiserver.api.errors import ApiError
-from apiserver.api.names import GroupResource
 from apiserver.api.resource import Resource
 from apiserver.api.rest import ListOptions
 from apiserver.api.server import Server
@@ -140,11 +139,11 @@ class Followers:
         self._handler = handler
         self._followers: dict[str, Follower] = {}
         self._woken: deque[Follower] = deque()
-        self._declared: frozenset[GroupResource] = frozenset()
+        self._declared: list[Resource] = []
 
     def refresh(self) -> bool:
         """Bring the set up to what is served now, and reopen streams that ended; whether the set has changed."""
-        declared = frozenset(resource.group_resource for resource in self._server.resources)
+        declared = list(self._server.resources)
         changed = declared != self._declared
         if changed:
             self._declared = declared
