@@ -56,8 +56,9 @@ def status_errors(obj: Object, old: Object) -> list[FieldError]:
     errors += _end_errors(obj, old)
     errors += _index_errors(obj, old)
     errors += _decrease_errors(status, before)
-    if (status.get("ready") or 0) > (status.get("active") or 0) and status.get("ready") != before.get("ready"):
-        errors.append(FieldError.invalid(_STATUS / "ready", status["ready"], "cannot set more ready pods than active"))
+    ready = status.get("ready")
+    if ready is not None and ready > (status.get("active") or 0) and ready != before.get("ready"):
+        errors.append(FieldError.invalid(_STATUS / "ready", ready, "cannot set more ready pods than active"))
     started, suspended = before.get("startTime"), (obj.get("spec") or {}).get("suspend")
     if started is not None and status.get("startTime") != started and not suspended:
         text = "startTime cannot be removed for unsuspended job"

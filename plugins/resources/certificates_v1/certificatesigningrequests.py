@@ -192,11 +192,11 @@ class CertificateSigningRequestStrategy(Strategy):
         obj["status"] = {}
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        obj["spec"] = old["spec"]
+        obj["spec"] = old.get("spec") or {}
         keep_status(obj, old)
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        return _spec_errors(obj["spec"])
+        return _spec_errors(obj.get("spec") or {})
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         return []

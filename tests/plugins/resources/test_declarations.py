@@ -15,12 +15,6 @@ from apiserver_plugins.resources.common.declarations import declare
 from tests.plugins.resources.fake_server import FakeServer
 
 UPSTREAM: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "upstream.json").read_text())
-# Subresources that upstream serves and this server does not yet.
-LATER = {
-    "v1/pods": {"attach", "ephemeralcontainers", "eviction", "exec", "log", "portforward", "proxy", "resize"},
-    "v1/services": {"proxy"},
-    "v1/serviceaccounts": {"token"},
-}
 
 
 def declared() -> dict[str, Resource]:
@@ -53,8 +47,7 @@ def test_names_and_scope_are_upstreams(name: str) -> None:
 def test_subresources_are_upstreams(name: str) -> None:
     resource = DECLARED[name]
     kinds = {sub.name: (sub.kind.kind if sub.kind else resource.kind) for sub in resource.subresources}
-    expected = {k: v for k, v in UPSTREAM[name]["subresources"].items() if k not in LATER.get(name, ())}
-    assert kinds == expected
+    assert kinds == UPSTREAM[name]["subresources"]
 
 
 @pytest.mark.parametrize("name", sorted(n for n in UPSTREAM if UPSTREAM[n]["columns"]))
