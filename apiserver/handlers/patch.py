@@ -216,7 +216,7 @@ class Apply(Patch):
     creates = True
 
     def read(self) -> None:
-        self._intent()
+        self._first: Object | None = self._intent()
 
     def _intent(self) -> Object:
         """What the manager wants, from the body.
@@ -234,7 +234,7 @@ class Apply(Patch):
 
     def make(self, old: Object | None, current: EncodedObject | None) -> Object:
         scope, request, options = self.scope, self.request, self.options
-        intent = self._intent()
+        intent, self._first = self._first or self._intent(), None
         meta = intent.get("metadata")
         if isinstance(meta, dict) and meta.get("managedFields") is not None:
             raise BadRequest("metadata.managedFields must be nil")

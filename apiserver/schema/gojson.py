@@ -19,7 +19,7 @@ import orjson
 from apiserver.schema import depth
 from apiserver.schema.failures import JSONSyntaxError, LiteralFloat, Path, path_text
 
-__all__ = ["Duplicates", "JSONSyntaxError", "read", "with_literals"]
+__all__ = ["Duplicates", "JSONSyntaxError", "outside_strings", "read", "with_literals"]
 
 
 @dataclass(slots=True)
@@ -78,11 +78,16 @@ def read(data: bytes) -> tuple[Any, Duplicates | None]:
     return _merge_duplicates(data)
 
 
-def _keys(data: bytes) -> int:
-    """How many object keys a valid JSON text has: the colons outside its strings."""
+def outside_strings(data: bytes) -> bytes:
+    """A valid JSON text without its strings."""
     if b"\\" in data:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
-    return b"".join(data.split(b'"')[::2]).count(b":")
+    return b"".join(data.split(b'"')[::2])
+
+
+def _keys(data: bytes) -> int:
+    """How many object keys a valid JSON text has: the colons outside its strings."""
+    return outside_strings(data).count(b":")
 
 
 def _whole(text: str) -> int | float:

@@ -69,3 +69,30 @@ def test_deep_nesting_is_refused_and_not_a_crash():
 @given(anything)
 def test_json_is_yaml(value):
     assert goyaml.read(json.dumps(value).encode())[0] == value
+
+
+@given(anything)
+def test_json_means_the_same_as_it_does_to_the_yaml_parser(value):
+    text = json.dumps({"a": value}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    assert outcome(text) == outcome(b"#\n" + text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a":1.0,"b":1e3}', '{"a":"x\x7fy"}', '{"a":"x\u2028y"}', '{"a":"x\u0085y"}', '{"a":"\\ud83d\\ude00"}',
+        '{\t"a":1}', '{"a":"\ufeff"}', '{"a":"1.5 e3 \\" 2.0"}', '{"a":18446744073709551616}', '{"a":"\\/\\u003c\\n"}',
+        '{"<<":{"b":1}}', '{"a" : 1 ,\r\n "b":2}',
+        '{"a":1}{"b":2}', '{"a":1', "{a: 1}",
+    ],
+)  # fmt: skip
+def test_json_that_yaml_reads_otherwise_is_read_as_yaml(text):
+    assert outcome(text.encode()) == outcome(b"#\n" + text.encode())
+
+
+def outcome(data):
+    """What is read, or nothing if it is refused: lines in messages differ."""
+    try:
+        return goyaml.read(data)
+    except goyaml.YAMLError:
+        return None
