@@ -7,8 +7,6 @@ import pytest
 from tests.handlers.kit import created, deployment, named, refused
 from tests.server import ServerProcess
 
-FAR = str(2**60)
-
 
 def test_an_object_is_read_as_it_was_written(server: ServerProcess, configmaps: str) -> None:
     made = created(server, configmaps, named("a", data={"x": "1"}))
@@ -50,17 +48,6 @@ def test_any_version_that_is_new_enough_will_do(server: ServerProcess, configmap
 def test_a_version_is_a_number(server: ServerProcess, configmaps: str) -> None:
     created(server, configmaps, named("a"))
     assert server.get(f"{configmaps}/a?resourceVersion=abc").status_code == 500
-
-
-def test_a_version_that_does_not_come_is_a_timeout(server: ServerProcess, configmaps: str) -> None:
-    created(server, configmaps, named("a"))
-    answer = server.get(f"{configmaps}/a", params={"resourceVersion": FAR})
-    status = refused(answer, 504, "Timeout")
-    assert status["message"].startswith(f"Timeout: Too large resource version: {FAR}, current: ")
-    assert status["details"]["causes"] == [
-        {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
-    ]
-    assert answer.headers["Retry-After"] == str(status["details"]["retryAfterSeconds"]) == "1"
 
 
 def test_exports_are_gone(server: ServerProcess, configmaps: str) -> None:
