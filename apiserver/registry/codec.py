@@ -19,7 +19,7 @@ from apiserver.api.resource import Resource
 Object = dict[str, Any]
 _METADATA = b'"metadata":{'
 REMEMBERED = 64
-"""How many written objects are kept for the watch cache, which soon asks for most of them."""
+"""How many written objects are kept until the watch cache surely has them."""
 
 
 class Codec:
@@ -59,26 +59,35 @@ class Codec:
     def written(self, value: bytes, obj: Object, revision: int, key: str) -> EncodedObject:
         """What readers get for ``value``, the encoded ``obj``, now that it is stored. Sets its resourceVersion.
 
-        It is remembered until the watch cache asks for it, so that nobody decodes what has just been encoded.
+        It is remembered for a while, so that the watch cache need not decode what has just been encoded, and the next
+        write of the same object need not wait for the watch cache.
         """
         made = self._with(self._stamped(value, revision), obj, revision, key)
         obj["metadata"]["resourceVersion"] = str(revision)
         with self._lock:
+            self._written.pop(key, None)
             self._written[key] = made
             if len(self._written) > REMEMBERED:
                 del self._written[next(iter(self._written))]
         return made
+
+    def last_written(self, key: str) -> EncodedObject | None:
+        """What this process has last written to ``key``, if that was not long ago. Others may have written since."""
+        return self._written.get(key)
+
+    def forget(self, key: str) -> None:
+        """It was deleted."""
+        with self._lock:
+            self._written.pop(key, None)
 
     def decode_stored(self, key: str, value: bytes, revision: int) -> EncodedObject:
         """What the watch cache keeps for a stored value.
 
         :raises ValueError: the value is not a JSON object with metadata.
         """
-        if self._written:
-            with self._lock:
-                made = self._written.pop(key, None)
-            if made is not None and made.revision == revision:
-                return made
+        made = self._written.get(key)
+        if made is not None and made.revision == revision:
+            return made
         obj = orjson.loads(value)
         if not isinstance(obj, dict) or not isinstance(obj.get("metadata"), dict):
             raise ValueError(f"{key}: the stored value is not an object")

@@ -186,12 +186,12 @@ class Store:
     ) -> tuple[EncodedObject, bool]:
         """Change an object, again and again until nobody wrote in between.
 
-        The first try starts from the cache; whatever goes wrong with a cached object, or leaves it as it is, is tried
-        again with the stored one if the cached one was too old. COMPAT: etcd3 store.GuaranteedUpdate
+        The first try starts from what is at hand; whatever goes wrong with that object, or leaves it as it is, is tried
+        again with the stored one if it was too old. COMPAT: etcd3 store.GuaranteedUpdate
         """
         key = self.key(ctx, name)
         with storage_errors(self.resource.group_resource, "update"):
-            cached = self.cache.peek(key)
+            cached = self._at_hand(key)
             if cached is not None:
                 try:
                     made, created = self._update(ctx, key, cached, transform, options, validate)
@@ -348,6 +348,7 @@ class Store:
         if dry_run:
             return self.codec.encoded(obj, current.revision, current.key)
         revision = self.storage.delete(current.key, current.revision)
+        self.codec.forget(current.key)
         self.strategy.after_delete(ctx, obj)
         return self.codec.encoded(obj, revision, current.key)
 
@@ -382,6 +383,13 @@ class Store:
     def _live(self, key: str) -> EncodedObject | None:
         kv = self.storage.get(key)
         return self.codec.decode_stored(key, kv.value, kv.mod_revision) if kv else None
+
+    def _at_hand(self, key: str) -> EncodedObject | None:
+        """The newest state that is known without asking: the cache's, or what was written here a moment ago."""
+        cached, written = self.cache.peek(key), self.codec.last_written(key)
+        if written is None or (cached is not None and cached.revision >= written.revision):
+            return cached
+        return written
 
     def _is_newest(self, obj: EncodedObject) -> bool:
         kv = self.storage.get(obj.key)
