@@ -7,8 +7,10 @@ COMPAT: k8s.io/apiserver/pkg/registry/generic/registry InterpretGetError and its
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator
 
+from apiserver.api import logs
 from apiserver.api.errors import Expired, ServerTimeout, Timeout, UnknownError
 from apiserver.api.fields import FieldError, go_value
 from apiserver.api.names import GroupResource
@@ -21,6 +23,7 @@ from apiserver.api.storage import (
     ValueTooLargeError,
 )
 
+LOG = logging.getLogger(__name__)
 _DIGITS = 20
 """A number with more does not fit into 64 bits."""
 
@@ -41,6 +44,7 @@ def storage_errors(resource: GroupResource, operation: str) -> Iterator[None]:
     except ValueTooLargeError as ex:
         raise UnknownError(str(ex)) from ex
     except UnavailableError as ex:
+        logs.error(LOG, "The storage is not available", resource=str(resource), operation=operation, err=str(ex))
         raise ServerTimeout.for_operation(resource, operation, retry_after=1) from ex
     except StorageError as ex:
         raise UnknownError(str(ex)) from ex

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
+import ssl
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +80,31 @@ def ensure(folder: Path, names: Iterable[str]) -> Certificates:
         if admin is None or not _good(admin, ca) or admin.certificate.subject != subject:
             _store(found.admin, _issue(ca, subject, ExtendedKeyUsageOID.CLIENT_AUTH))
     return found
+
+
+def check(pair: Pair) -> None:
+    """Make sure that a server can use a certificate and key that were given to it.
+
+    :raises OSError: a file is missing, is none, or the key is of another certificate; the message names the files.
+    """
+    for path in (pair.certificate, pair.key):
+        path.read_bytes()
+    try:
+        # with an empty password, nobody is asked for one
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(pair.certificate, pair.key, password="")
+    except (ssl.SSLError, ValueError) as ex:
+        raise OSError(f"{pair.certificate} and {pair.key} are no certificate and its private key: {ex}") from None
+
+
+def check_authorities(path: Path) -> None:
+    """Make sure that a file holds certificates.
+
+    :raises OSError: it is missing or holds none. COMPAT: cert.ParseCertsPEM
+    """
+    try:
+        x509.load_pem_x509_certificates(path.read_bytes())
+    except ValueError:
+        raise OSError(f"{path}: data does not contain any valid RSA or ECDSA certificates") from None
 
 
 # -- what is there ---------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import ipaddress
+import logging
 import os
 import resource
 import shlex
@@ -66,7 +67,7 @@ class Prepared:
 def prepare(config: Config) -> Prepared:
     """Make the data folder and the certificates.
 
-    :raises OSError: a folder or file cannot be made or read.
+    :raises OSError: a folder or file cannot be made or read, or a certificate that was given is none.
     """
     folder = Path(config.text("data-dir")).absolute()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -76,6 +77,7 @@ def prepare(config: Config) -> Prepared:
     serving = made.serving
     if given:
         serving = certs.Pair(Path(given).absolute(), Path(config.text("tls-private-key-file")).absolute())
+        certs.check(serving)
     return Prepared(
         config,
         folder,
@@ -90,6 +92,7 @@ def _client_authorities(pki: Path, own: Path, given: str) -> Path:
     """One file with our CA and the operator's: the TLS library takes one file."""
     if not given:
         return own
+    certs.check_authorities(Path(given))
     bundle = pki / "client-ca.crt"
     with locked(pki):
         write_atomic(bundle, own.read_bytes() + b"\n" + Path(given).read_bytes(), mode=0o644)
@@ -196,8 +199,11 @@ def write_kubeconfig(prepared: Prepared, listeners: Sequence[Any]) -> None:
 
 def renew(prepared: Prepared, listeners: Sequence[Any]) -> None:
     """At SIGHUP: make certificates anew that will end soon, before new workers read them."""
-    prepare(prepared.config)
-    write_kubeconfig(prepared, listeners)
+    try:
+        prepare(prepared.config)
+        write_kubeconfig(prepared, listeners)
+    except OSError as ex:  # raised from here, it would end gunicorn
+        logging.getLogger(__name__).error("Certificates were not renewed: %s", ex)
 
 
 def announce(prepared: Prepared, worker: Any) -> None:

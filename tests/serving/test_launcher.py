@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from cryptography.hazmat.primitives import serialization
 
 from apiserver import flags
-from apiserver.serving import preparation
+from apiserver.serving import certs, preparation
 from apiserver.settings import CORE
 from tests.serving.running import ROOT
 
@@ -168,9 +169,49 @@ def test_the_url_is_one_that_this_machine_can_use(bind: str, url: str) -> None:
 
 
 def test_the_operators_client_authorities_are_beside_ours(tmp_path: Path) -> None:
-    given = tmp_path / "given.crt"
-    given.write_text("given\n")
+    given = certs.ensure(tmp_path / "given", []).ca.certificate
     words = [f"--data-dir={tmp_path}/data", f"--client-ca-file={given}"]
     prepared = preparation.prepare(flags.resolve(CORE, words, {})[0])
     ours = (tmp_path / "data" / "pki" / "ca.crt").read_text()
-    assert prepared.client_authorities.read_text() == f"{ours}\ngiven\n"
+    assert prepared.client_authorities.read_text() == f"{ours}\n{given.read_text()}"
+
+
+@pytest.mark.parametrize("name", ["garbage", "another's key", "a password", "no file", "no authority"])
+def test_certificates_that_cannot_be_used_are_said_at_once(launch: Launch, tmp_path: Path, name: str) -> None:
+    one, other = (certs.ensure(tmp_path / folder, []) for folder in ("one", "other"))
+    certificate, key = one.serving.certificate, one.serving.key
+    garbage = tmp_path / "garbage"
+    garbage.write_text("garbage\n")
+    if name == "garbage":
+        certificate = key = garbage
+    elif name == "another's key":
+        key = other.serving.key
+    elif name == "a password":
+        loaded = serialization.load_pem_private_key(key.read_bytes(), None)
+        secret = serialization.BestAvailableEncryption(b"secret")
+        pem = serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL
+        key.write_bytes(loaded.private_bytes(*pem, secret))
+    elif name == "no file":
+        certificate = tmp_path / "none"
+    words = [f"--tls-cert-file={certificate}", f"--tls-private-key-file={key}"]
+    if name == "no authority":
+        words = [f"--client-ca-file={garbage}"]
+    _, errors = serve(launch, "--data-dir=data", *words).communicate(timeout=20)
+    assert errors.startswith("apiserver: ")
+    assert str(garbage if name in ("garbage", "no authority") else certificate) in errors
+    assert errors.count("\n") == 1
+
+
+def test_a_reload_with_certificates_that_cannot_be_used_does_not_end_the_server(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    given = certs.ensure(tmp_path / "given", []).serving
+    words = [
+        f"--data-dir={tmp_path}/data",
+        f"--tls-cert-file={given.certificate}",
+        f"--tls-private-key-file={given.key}",
+    ]
+    prepared = preparation.prepare(flags.resolve(CORE, words, {})[0])
+    given.key.write_text("garbage")
+    preparation.renew(prepared, [])
+    assert "Certificates were not renewed" in caplog.text

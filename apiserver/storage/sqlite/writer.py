@@ -88,6 +88,7 @@ class Writer:
 
     def __init__(self, database: Database, peers: Peers, publish: Publish) -> None:
         """:param publish: called with the events of each commit, in order, before the writers return."""
+        self._database = database
         self._peers = peers
         self._publish = publish
         self._mutex = threading.Lock()
@@ -213,6 +214,8 @@ class Writer:
 
     def _begin(self) -> None:
         """Take SQLite's write lock, waiting for other processes up to BUSY_TIMEOUT."""
+        # SQLite writes on into a file that was removed: what is acknowledged then would be gone at the next start.
+        self._database.verify_identity()
         if self._peers.alone and self._try_begin():
             return
         deadline = time.monotonic() + BUSY_TIMEOUT

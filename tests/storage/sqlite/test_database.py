@@ -214,6 +214,15 @@ def test_a_file_that_was_replaced_is_unhealthy(storage: SqliteStorage, path: Pat
         storage.check()
 
 
+def test_nothing_is_written_into_a_file_that_was_removed(storage: SqliteStorage, path: Path) -> None:
+    storage.create("/a", b"1")
+    path.unlink()
+    with pytest.raises(UnavailableError):
+        storage.create("/b", b"2")
+    with pytest.raises(UnavailableError):
+        storage.compact(storage.current_revision())
+
+
 def test_the_write_ahead_log_starts_over_while_others_read_and_write(storage: SqliteStorage) -> None:
     stop = threading.Event()
 
