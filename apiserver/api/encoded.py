@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+_DIGITS = 20  # of a revision at most
 NO_LABELS: Mapping[str, str] = {}
 _IN_HEAD = ("kind", "apiVersion")
 
@@ -71,12 +72,16 @@ class EncodedObject:
 
     @classmethod
     def of(cls, obj: Mapping[str, Any]) -> EncodedObject:
-        """From a dict (not kept) that was never stored, or whose resourceVersion tells its revision."""
+        """From a dict (not kept) that was never stored, or whose resourceVersion tells its revision.
+
+        A client's may say anything there: what is no revision counts as none.
+        """
         metadata = obj.get("metadata") or {}
+        version = metadata.get("resourceVersion") or ""
         return cls(
             head_of(obj.get("kind"), obj.get("apiVersion")),
             rest_of(obj),
-            int(metadata.get("resourceVersion") or "0"),
+            int(version) if version.isascii() and version.isdigit() and len(version) <= _DIGITS else 0,
             labels=metadata.get("labels") or NO_LABELS,
             namespace=metadata.get("namespace") or "",
             name=metadata.get("name") or "",

@@ -180,6 +180,16 @@ def test_an_apply_of_an_object_that_is_missing_without_metadata(
     assert server.get(f"{config_maps}/missing").status_code == 404
 
 
+@pytest.mark.parametrize("version", ["x", DIGITS, "-1", "1_0", "\u0661", "9" * 20])
+def test_an_update_with_a_resource_version_that_is_none(server: ServerProcess, config_maps: str, version: str) -> None:
+    server.post(config_maps, {"metadata": {"name": "a"}})
+    update = server.put(f"{config_maps}/a", {"metadata": {"name": "a", "resourceVersion": version}})
+    refused(update, 500, "resourceVersion: Invalid value")
+    token = config_maps.replace("configmaps", "serviceaccounts/default/token")
+    answer = server.post(token, {"metadata": {"resourceVersion": version}, "spec": {"audiences": ["a"]}})
+    assert answer.status_code in (201, 404), answer.text
+
+
 # -- warnings ----------------------------------------------------------------------------------------------------------
 
 
