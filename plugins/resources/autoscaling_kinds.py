@@ -17,6 +17,11 @@ NEWEST = """
 autoscaling/v2  HorizontalPodAutoscaler  horizontalpodautoscalers  Namespaced  hpa          all
 """
 OLDER = NEWEST.replace("autoscaling/v2", "autoscaling/v1")
+BETA = NEWEST.replace("autoscaling/v2", "autoscaling/v2beta2")
+BETA_DEPRECATED = (
+    "autoscaling/v2beta2 HorizontalPodAutoscaler is deprecated in v1.23+, unavailable in v1.26+; "
+    "use autoscaling/v2 HorizontalPodAutoscaler"
+)
 
 
 def _from_storage(obj: dict[str, Any]) -> None:
@@ -39,4 +44,5 @@ def apiserver_resources(server: Server) -> Iterable[Resource]:
     return [
         *declare(NEWEST, {"HorizontalPodAutoscaler": rules}),
         *declare(OLDER, {"HorizontalPodAutoscaler": {**rules, **conversion}}),
+        *declare(BETA, {"HorizontalPodAutoscaler": {**rules, "enabled": True, "deprecated": BETA_DEPRECATED}}),
     ]

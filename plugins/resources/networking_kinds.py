@@ -11,12 +11,15 @@ from apiserver_plugins.resources.common.declarations import declare
 from apiserver_plugins.resources.common.deferred import ruled
 
 KINDS = """
-#GROUP/VERSION        KIND           PLURAL           SCOPE       SHORT NAMES  CATEGORIES
-networking.k8s.io/v1  Ingress        ingresses        Namespaced  ing          -
-networking.k8s.io/v1  IngressClass   ingressclasses   Cluster     -            -
-networking.k8s.io/v1  NetworkPolicy  networkpolicies  Namespaced  netpol       -
-networking.k8s.io/v1  ServiceCIDR    servicecidrs     Cluster     -            -
-discovery.k8s.io/v1   EndpointSlice  endpointslices   Namespaced  -            -
+#GROUP/VERSION              KIND           PLURAL           SCOPE       SHORT NAMES  CATEGORIES  SINCE
+networking.k8s.io/v1        Ingress        ingresses        Namespaced  ing          -
+networking.k8s.io/v1        IngressClass   ingressclasses   Cluster     -            -
+networking.k8s.io/v1        NetworkPolicy  networkpolicies  Namespaced  netpol       -
+networking.k8s.io/v1        ServiceCIDR    servicecidrs     Cluster     -            -           1.33
+networking.k8s.io/v1beta1   ServiceCIDR    servicecidrs     Cluster     -            -           1.31
+networking.k8s.io/v1alpha1  ServiceCIDR    servicecidrs     Cluster     -            -           1.29
+networking.k8s.io/v1alpha1  ClusterCIDR    clustercidrs     Cluster     cc           -
+discovery.k8s.io/v1         EndpointSlice  endpointslices   Namespaced  -            -
 """
 
 

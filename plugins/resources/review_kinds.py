@@ -11,13 +11,15 @@ from apiserver_plugins.resources.common.declarations import declare
 from apiserver_plugins.resources.common.deferred import answered
 
 KINDS = """
-#GROUP/VERSION            KIND                      PLURAL                     SCOPE       SHORT NAMES  CATEGORIES
-authorization.k8s.io/v1   LocalSubjectAccessReview  localsubjectaccessreviews  Namespaced  -            -
-authorization.k8s.io/v1   SelfSubjectAccessReview   selfsubjectaccessreviews   Cluster     -            -
-authorization.k8s.io/v1   SelfSubjectRulesReview    selfsubjectrulesreviews    Cluster     -            -
-authorization.k8s.io/v1   SubjectAccessReview       subjectaccessreviews       Cluster     -            -
-authentication.k8s.io/v1  SelfSubjectReview         selfsubjectreviews         Cluster     -            -
-authentication.k8s.io/v1  TokenReview               tokenreviews               Cluster     -            -
+#GROUP/VERSION                  KIND                      PLURAL                     SCOPE       SHORT  CATEG.  SINCE
+authorization.k8s.io/v1         LocalSubjectAccessReview  localsubjectaccessreviews  Namespaced  -      -
+authorization.k8s.io/v1         SelfSubjectAccessReview   selfsubjectaccessreviews   Cluster     -      -
+authorization.k8s.io/v1         SelfSubjectRulesReview    selfsubjectrulesreviews    Cluster     -      -
+authorization.k8s.io/v1         SubjectAccessReview       subjectaccessreviews       Cluster     -      -
+authentication.k8s.io/v1        SelfSubjectReview         selfsubjectreviews         Cluster     -      -       1.28
+authentication.k8s.io/v1beta1   SelfSubjectReview         selfsubjectreviews         Cluster     -      -       1.27
+authentication.k8s.io/v1alpha1  SelfSubjectReview         selfsubjectreviews         Cluster     -      -       1.26
+authentication.k8s.io/v1        TokenReview               tokenreviews               Cluster     -      -
 """
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 from apiserver.api.encoded import EncodedObject
+from apiserver.api.names import GroupVersionKind
 from apiserver.api.resource import Column, Subresource
 from apiserver.api.rest import Context, Validator, WriteOptions
 from apiserver.api.server import Server
@@ -98,6 +99,22 @@ def ruled(
     if columns:
         more["columns"] = DeferredColumns(module)
     return more
+
+
+def converting(storage: GroupVersionKind, module: str, from_storage: str, to_storage: str) -> dict[str, Any]:
+    """What the declaration of a version says that has another shape than the one that is stored.
+
+    :param from_storage: a function of ``module`` that changes a stored object into this version, in place.
+    :param to_storage: the one for the other way.
+    """
+
+    def shown(obj: dict[str, Any]) -> None:
+        load(module, from_storage)(obj)
+
+    def stored(obj: dict[str, Any]) -> None:
+        load(module, to_storage)(obj)
+
+    return {"storage_version": storage, "from_storage": shown, "to_storage": stored}
 
 
 class DeferredCreater:

@@ -116,7 +116,7 @@ def apiserver_resources(server: Server) -> Iterable[Resource]:
                 LOG,
                 PORTFORWARD,
                 PROXY,
-                Subresource("resize", ResizeStrategy(strategy)),
+                Subresource("resize", ResizeStrategy(strategy), introduced=33),
                 Subresource("status", PodStatusStrategy(strategy)),
             ),
             columns=COLUMNS,

@@ -8,6 +8,7 @@ COMPAT: pkg/apis/networking/validation ValidateIPAddress
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from apiserver import hookimpl
@@ -65,15 +66,19 @@ def _parent(obj: dict[str, Any]) -> str:
 
 @hookimpl
 def apiserver_resources(server: Server) -> Iterable[Resource]:
+    newest = Resource(
+        group="networking.k8s.io",
+        version="v1",
+        kind="IPAddress",
+        plural="ipaddresses",
+        namespaced=False,
+        short_names=("ip",),
+        strategy=IPAddressStrategy(),
+        columns=(Column("ParentRef", _parent, field="spec.parentRef"),),
+        introduced=33,
+    )
     return [
-        Resource(
-            group="networking.k8s.io",
-            version="v1",
-            kind="IPAddress",
-            plural="ipaddresses",
-            namespaced=False,
-            short_names=("ip",),
-            strategy=IPAddressStrategy(),
-            columns=(Column("ParentRef", _parent, field="spec.parentRef"),),
-        )
+        newest,
+        replace(newest, version="v1beta1", introduced=31),
+        replace(newest, version="v1alpha1", introduced=27),
     ]
