@@ -9,7 +9,8 @@ import binascii
 from collections.abc import Callable
 from typing import Any
 
-from apiserver.schema import quantity, times
+from apiserver.api import quantity
+from apiserver.schema import times
 from apiserver.schema.failures import DecodeError, LiteralFloat, MismatchError, Path
 from apiserver.schema.gotext import json_word
 from apiserver.schema.types import Decoder, Integer, Node, Time

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from apiserver.api.encoded import EncodedObject
 from apiserver.api.errors import ApiError
+from apiserver.api.names import GroupResource
 from apiserver.api.resource import Resource
 from apiserver.api.rest import ListOptions
 from apiserver.api.server import Server
@@ -46,6 +47,8 @@ class Handler(Protocol):
 class Follower:
     """Follows the objects of one resource; is the source of its own stream, but makes no bytes of the events.
 
+    ``synced``: all that there was when the stream was opened has been handled.
+
     COMPAT: client-go Reflector
     """
 
@@ -59,6 +62,7 @@ class Follower:
         self._woken = woken
         self._stream: WatchStream | None = None
         self._seen: set[str] | None = None
+        self.synced = False
 
     def place(self, key: str) -> tuple[str, str]:
         """Namespace and name of a key of this resource."""
@@ -77,6 +81,7 @@ class Follower:
             return
         # What is known from an earlier stream and does not come again is gone.
         self._seen = set()
+        self.synced = False
         options = ListOptions(resource_version="0", send_initial_events=True, allow_watch_bookmarks=True)
         try:
             self._stream = self.store.watch(self._server.system_context(), options, self)
@@ -120,7 +125,7 @@ class Follower:
     def bookmark(self, resource_version: int, initial_events_end: bool) -> bytes:
         """See :class:`apiserver.api.rest.WatchSource`."""
         if initial_events_end and self._seen is not None:
-            seen, self._seen = self._seen, None
+            seen, self._seen, self.synced = self._seen, None, True
             for key in [key for key in self._handler.known(self) if key not in seen]:
                 self._handler.vanished(self, key)
         return b""
@@ -141,10 +146,13 @@ class Followers:
         self._woken: deque[Follower] = deque()
         self._declared: list[Resource] = []
 
-    def refresh(self) -> bool:
-        """Bring the set up to what is served now, and reopen streams that ended; whether the set has changed."""
+    def refresh(self, again: bool = False) -> bool:
+        """Bring the set up to what is served now, and reopen streams that ended; whether the set has changed.
+
+        :param again: the handler wants other resources than before.
+        """
         declared = list(self._server.resources)
-        changed = declared != self._declared
+        changed = again or declared != self._declared
         if changed:
             self._declared = declared
             self._update()
@@ -168,6 +176,11 @@ class Followers:
         for prefix, resource in wanted.items():
             if prefix not in self._followers:
                 self._followers[prefix] = Follower(self._server, resource, self._handler, self._woken)
+
+    def of(self, resource: GroupResource) -> Follower | None:
+        """The follower of a resource, None if it is not wanted or not served."""
+        found = (f for f in self._followers.values() if f.resource.group_resource == resource)
+        return next(found, None)
 
     def drain(self) -> bool:
         """Handle what has come to streams that said so; whether there was any."""

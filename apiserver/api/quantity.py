@@ -1,6 +1,6 @@
 """Quantities: ``resource.Quantity`` text to its canonical form, with exact arithmetic.
 
-Called by decoding for each quantity and by validation that compares amounts.
+Called by decoding for each quantity, by validation that compares amounts and by plugins that add them up.
 
 COMPAT: k8s.io/apimachinery/pkg/api/resource ParseQuantity, CanonicalizeBytes
 """
@@ -8,8 +8,9 @@ COMPAT: k8s.io/apimachinery/pkg/api/resource ParseQuantity, CanonicalizeBytes
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -135,3 +136,38 @@ def parse(text: str) -> Fraction:
     from fractions import Fraction  # costs 4 ms to import, and few need it
 
     return Fraction(nanos(text), _NANOS)
+
+
+class Amount(NamedTuple):
+    """An amount in billionths, and the format it is written in: decimal, binary or exponent."""
+
+    nanos: int
+    form: str = "decimal"
+
+    def __str__(self) -> str:
+        """The canonical form. COMPAT: Quantity.String"""
+        return _text(*self)
+
+
+@lru_cache(maxsize=4096)
+def amount(text: str) -> Amount:
+    """The amount that ``text`` stands for.
+
+    :raises QuantityError: it is no quantity.
+    """
+    return Amount(*_value(_split(text)))
+
+
+def total(amounts: Iterable[Amount]) -> Amount:
+    """The sum, in the format of the first that is not zero. COMPAT: Quantity.Add"""
+    nanos, form = 0, "decimal"
+    for part in amounts:
+        if nanos == 0:
+            form = part.form
+        nanos += part.nanos
+    return Amount(nanos, form)
+
+
+def whole(number: int) -> Amount:
+    """A count."""
+    return Amount(number * _NANOS)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from apiserver.schema import quantity
+from apiserver.api import quantity
 from tests.schema.objects import quantities
 
 
@@ -39,3 +39,19 @@ def test_the_canonical_form_is_the_same_amount_and_stays(text):
     once = quantity.canonical(text)
     assert quantity.canonical(once) == once
     assert quantity.parse(once) == quantity.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("texts", "wanted"),
+    [
+        ((), "0"), (("100m", "1"), "1100m"), (("1Gi", "512Mi"), "1536Mi"), (("0", "1Gi"), "1Gi"),
+        (("1Gi", "1G"), "2073741824"),
+        (("1e3", "1"), "1001"), (("500m", "500m"), "1"), (("1", "-1"), "0"), (("64Mi",) * 16, "1Gi"),
+    ],
+)  # fmt: skip
+def test_sums_keep_the_format_of_the_first(texts: tuple[str, ...], wanted: str) -> None:
+    assert str(quantity.total(map(quantity.amount, texts))) == wanted
+
+
+def test_a_count_is_a_quantity() -> None:
+    assert str(quantity.whole(12)) == "12"
