@@ -14,7 +14,6 @@ from apiserver.api.errors import BadRequest, Unauthorized
 from apiserver.api.request import Request
 from apiserver.api.rest import Context
 from apiserver.api.server import Server
-from apiserver.api.tokens import TokenSettings
 
 Object = dict[str, Any]
 Admit = Callable[[Object], None]
@@ -42,7 +41,7 @@ def token(server: Server, ctx: Context, obj: Object, admit: Admit) -> Object:
 
 
 def _token_status(server: Server, text: str, audiences: Any) -> Object:
-    own = tuple(TokenSettings(server.config).audiences)
+    own = server.config.strings("api-audiences") or server.config.strings("service-account-issuer")
     wanted = tuple(audiences) or own
     request = Request({"REQUEST_METHOD": "GET", "PATH_INFO": "/", "HTTP_AUTHORIZATION": f"Bearer {text}"})
     request.state[WANTED_AUDIENCES] = wanted

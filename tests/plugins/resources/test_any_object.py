@@ -17,7 +17,14 @@ from tests.plugins.resources.anything import make
 from tests.plugins.resources.test_declarations import DECLARED
 
 ROUNDS = 25
-STORED = sorted(name for name, resource in DECLARED.items() if resource.storage is None)
+
+
+def _type(resource: Resource) -> Struct | None:
+    """The type of a kind in the newest minor; some versions are served for older ones only."""
+    return builtin.types().kind(resource.group, resource.version, resource.kind)
+
+
+STORED = sorted(name for name, each in DECLARED.items() if each.storage is None and each.schema is None and _type(each))
 
 
 def _object(resource: Resource, node: Struct, rng: random.Random) -> dict[str, Any]:
@@ -58,7 +65,7 @@ def _rules(resource: Resource, ctx: Context, obj: dict[str, Any], old: dict[str,
 @pytest.mark.parametrize("name", STORED)
 def test_no_rule_breaks_on_an_object_of_its_kind(name: str, ctx: Context) -> None:
     resource = DECLARED[name]
-    node = builtin.types().kind(resource.group, resource.version, resource.kind)
+    node = _type(resource)
     assert node is not None
     for seed in range(ROUNDS):
         rng = random.Random(f"{name}/{seed}")
