@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
+import pytest
+
 from apiserver.api.names import GroupResource
+from apiserver.api.request import Request
 from apiserver.api.rest import Context
 from apiserver.api.server import Server
 from apiserver_plugins.controllers import flow_control_objects, system_priority_classes
@@ -12,6 +15,12 @@ from apiserver_plugins.resources.flowcontrol_v1 import flowschemas, priorityleve
 from apiserver_plugins.resources.scheduling_v1 import priorityclasses
 from tests.plugins.resources.fake_server import FakeServer
 from tests.plugins.resources.rules import errors_of
+
+
+@pytest.fixture
+def ctx() -> Context:
+    """The context of the server's own calls."""
+    return Context(Request({"REQUEST_METHOD": ""}))
 
 
 def test_classes_that_are_missing_are_made() -> None:
