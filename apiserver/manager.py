@@ -163,11 +163,7 @@ class Plugins:
     def _implementations(self, plugin: Plugin, chosen: dict[tuple[str, str], int]) -> Iterator[str]:
         """File the implementations of ``plugin`` in ``self.order``; yield what is wrong with the plugin as a whole."""
         count = 0
-        for attr in dir(plugin.obj):
-            static = inspect.getattr_static(plugin.obj, attr) if not attr.startswith("__") else None
-            func = getattr(static, "__func__", static)  # a static method keeps its marks inside
-            if not inspect.isroutine(func):
-                continue
+        for attr, func in _routines(plugin.obj):
             opts, order = getattr(func, IMPL_MARK, None), getattr(func, "order", None)
             if not isinstance(opts, dict) or not isinstance(order, Order):
                 if opts is not None or attr.startswith(HOOK_PREFIX):
@@ -209,6 +205,20 @@ class Plugins:
             return Call(impl.plugin, naming(impl))
         picked = [spec.index(name) for name in mine]
         return Call(impl.plugin, naming(impl, lambda *args: impl.func(*[args[i] for i in picked])))
+
+
+def _routines(obj: object) -> Iterator[tuple[str, Any]]:
+    """Functions and methods of a plugin, by name, as they are written: nothing is called to get at them."""
+    if isinstance(obj, ModuleType):
+        members = sorted(vars(obj).items())
+    else:
+        members = [(name, inspect.getattr_static(obj, name)) for name in dir(obj)]
+    for name, member in members:
+        if name.startswith("__") or isinstance(member, type):
+            continue
+        func = getattr(member, "__func__", member)  # a static method keeps its marks inside
+        if callable(func) and inspect.isroutine(func):
+            yield name, func
 
 
 def parameters_of(func: Callable[..., Any]) -> tuple[str, ...]:
