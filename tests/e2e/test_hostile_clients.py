@@ -190,6 +190,15 @@ def test_an_update_with_a_resource_version_that_is_none(server: ServerProcess, c
     assert answer.status_code in (201, 404), answer.text
 
 
+def test_an_apply_to_an_object_that_has_items_without_their_keys(server: ServerProcess, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts"
+    assert server.post(path, {"metadata": {"name": "a"}, "secrets": [{"namespace": "x"}]}).status_code == 201
+    body = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}}
+    refused(server.patch(f"{path}/a?fieldManager=m", body, "apply"), 500, "failed to create typed live object")
+    assert server.patch(f"{path}/a", {"secrets": None}).status_code == 200
+    assert server.patch(f"{path}/a?fieldManager=m", body, "apply").status_code == 200
+
+
 # -- warnings ----------------------------------------------------------------------------------------------------------
 
 

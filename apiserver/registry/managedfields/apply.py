@@ -15,6 +15,7 @@ from apiserver.api.errors import BadRequest, UnknownError
 from apiserver.api.names import GroupVersion, GroupVersionKind
 from apiserver.registry.managedfields import entries, last_applied, typed, validate
 from apiserver.registry.managedfields.conflicts import ApplyConflict
+from apiserver.registry.managedfields.elements import UnkeyedError
 from apiserver.registry.managedfields.entries import APPLY, BEFORE_FIRST_APPLY, UPDATE, Entry, Identity, Managers
 from apiserver.registry.managedfields.fieldset import EMPTY, Fields, difference, intersection, union
 from apiserver.registry.managedfields.filters import FieldFilter
@@ -70,7 +71,7 @@ def apply(
     :param fields: what may be owned through this endpoint.
     :param convert: how to see the object in the versions of other entries; None: all versions have one shape.
     :raises BadRequest: another kind, or managedFields in the configuration.
-    :raises UnknownError: 500; the configuration does not fit the type.
+    :raises UnknownError: 500; the configuration does not fit the type, or the stored object has items without keys.
     :raises ApplyConflict: 409.
     """
     _check_kind(patch, gvk)
@@ -85,6 +86,10 @@ def apply(
         if left is not None:
             raise left from None
         result = operation.run(force=True)
+    except UnkeyedError as error:
+        # COMPAT: structuredMergeManager.Apply; what was written by other means may have items without their keys
+        problem = (live and validate.explain(_bare(live), type)) or str(error)
+        raise UnknownError(f"failed to create typed live object ({_named_as(live or patch, gvk)}): {problem}") from None
     if manager == KUBECTL:
         last_applied.refresh(result, patch)
     return result
@@ -256,8 +261,13 @@ def _check_configuration(patch: Object, gvk: GroupVersionKind, type_: Struct) ->
         raise BadRequest("metadata.managedFields must be nil")
     problem = validate.explain(patch, type_)
     if problem:
-        namespace, name = (_text(metadata.get(key)) for key in ("namespace", "name"))
-        raise UnknownError(f"failed to create typed patch object ({namespace}/{name}; {gvk}): {problem}")
+        raise UnknownError(f"failed to create typed patch object ({_named_as(patch, gvk)}): {problem}")
+
+
+def _named_as(obj: Object, gvk: GroupVersionKind) -> str:
+    metadata = obj.get("metadata")
+    namespace, name = (_text(metadata.get(key) if isinstance(metadata, dict) else "") for key in ("namespace", "name"))
+    return f"{namespace}/{name}; {gvk}"
 
 
 def _text(value: Any) -> str:

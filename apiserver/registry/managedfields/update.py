@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from apiserver.registry.managedfields import entries, shapes, typed
+from apiserver.registry.managedfields.elements import UnkeyedError
 from apiserver.registry.managedfields.entries import UPDATE, Entry, Identity, Managers
 from apiserver.registry.managedfields.fieldset import Fields, difference, union
 from apiserver.registry.managedfields.filters import Everything, FieldFilter
@@ -65,8 +66,13 @@ def record_update(
         # COMPAT: skipNonAppliedManager: an object without owners gets them with the first apply.
         return
     versions = Versions(api_version, type, convert)
-    changes = Changes(live, new, versions, fields)
-    managers = moved(reconciled(managers, live, versions), changes)
+    try:
+        changes = Changes(live, new, versions, fields)
+        managers = moved(reconciled(managers, live, versions), changes)
+    except UnkeyedError:
+        # COMPAT: structuredMergeManager.Update: what has items without their keys is written, its owners stay
+        entries.write(metadata, managers)
+        return
     if changes.taken:
         owner = entries.identity(manager, UPDATE, api_version, subresource)
         previous = managers.get(owner)
