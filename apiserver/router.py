@@ -111,7 +111,7 @@ class ResourceDelegate:
         self._by_name = {(e.resource.group, e.resource.version, e.resource.plural, e.subresource): e for e in endpoints}
         self._exact = {r.path: self._of_route(r) for r in routes if not r.prefix}
         self._prefixes = sorted(((r.path, self._of_route(r)) for r in routes if r.prefix), reverse=True)
-        self._listed = {r.path for r in routes if r.listed and not r.prefix}
+        self._listed = {r.path for r in routes if r.listed}
         self._groups = {e.resource.group for e in endpoints}
         self._documents: dict[str, DelegateMatch] = {}
 

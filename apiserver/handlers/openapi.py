@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +12,7 @@ from apiserver.api.request import Request
 from apiserver.api.server import Route
 from apiserver.handlers.endpoints import Endpoint
 from apiserver.handlers.queries import first
+from apiserver.handlers.response import accepts_gzip, compressed
 from apiserver.schema.openapi import Documents, Served, ServedSubresource
 from apiserver.schema.openapi import handler as answers
 
@@ -27,6 +29,7 @@ class OpenAPI:
         self._endpoints = endpoints
         self._minor = minor
         self._git_version = git_version
+        self._gzip = "", b""
 
     @cached_property
     def documents(self) -> Documents:
@@ -43,7 +46,17 @@ class OpenAPI:
 
     def _v2(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         accept, known = _headers(environ)
-        return _answer(answers.v2(self.documents, accept=accept, if_none_match=known), start_response)
+        answer = answers.v2(self.documents, accept=accept, if_none_match=known)
+        return _answer(self._smaller(answer) if accepts_gzip(environ) else answer, start_response)
+
+    def _smaller(self, answer: answers.Answer) -> answers.Answer:
+        """The answer as gzip: it is some megabytes, and most clients ask for the whole of it."""
+        if not answer.body:
+            return answer
+        tag = dict(answer.headers)["ETag"]
+        if self._gzip[0] != tag:
+            self._gzip = tag, b"".join(compressed((answer.body,)))
+        return replace(answer, headers=[*answer.headers, ("Content-Encoding", "gzip")], body=self._gzip[1])
 
     def _index(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         known = _headers(environ)[1]

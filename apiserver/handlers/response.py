@@ -5,7 +5,7 @@ COMPAT: k8s.io/apiserver/pkg/endpoints/handlers/responsewriters
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import falcon
@@ -65,8 +65,8 @@ def write_bytes(req: falcon.Request, resp: falcon.Response, body: bytes, content
     if code != 200:
         resp.status = status_line(code)
     resp.content_type = content_type
-    if len(body) > GZIP_FROM and _accepts_gzip(req):
-        body = b"".join(_compressed((body,)))
+    if len(body) > GZIP_FROM and accepts_gzip(req.env):
+        body = b"".join(compressed((body,)))
         _mark_gzip(resp)
     resp.data = body
 
@@ -76,9 +76,9 @@ def write_parts(
 ) -> None:
     """Answer with a body in parts."""
     resp.content_type = serializer.content_type
-    if length > GZIP_FROM and _accepts_gzip(req):
+    if length > GZIP_FROM and accepts_gzip(req.env):
         _mark_gzip(resp)
-        resp.stream = _compressed(parts)
+        resp.stream = compressed(parts)
         return
     if length <= GZIP_FROM:
         resp.data = b"".join(parts)
@@ -87,8 +87,9 @@ def write_parts(
     resp.stream = parts
 
 
-def _accepts_gzip(req: falcon.Request) -> bool:
-    accepted = req.env.get("HTTP_ACCEPT_ENCODING", "")
+def accepts_gzip(environ: Mapping[str, Any]) -> bool:
+    """Whether the client reads gzip."""
+    accepted = environ.get("HTTP_ACCEPT_ENCODING", "")
     return "gzip" in accepted and any(
         part.partition(";")[0].strip() == "gzip" and not part.replace(" ", "").endswith(";q=0")
         for part in accepted.split(",")
@@ -100,7 +101,8 @@ def _mark_gzip(resp: falcon.Response) -> None:
     resp.append_header("Vary", "Accept-Encoding")
 
 
-def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
+def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The parts as gzip."""
     from isal import isal_zlib
 
     compressor = isal_zlib.compressobj(GZIP_LEVEL, wbits=_GZIP_WINDOW)

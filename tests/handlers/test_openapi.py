@@ -110,3 +110,14 @@ def test_documents_that_are_not_there_are_not_found(server: ServerProcess) -> No
 def test_formats_nobody_writes_are_not_acceptable(server: ServerProcess) -> None:
     for path in ("/openapi/v2", "/openapi/v3/api/v1"):
         assert server.get(path, headers={"Accept": "text/html"}).status_code == 406
+
+
+def test_the_v2_document_comes_compressed_to_those_who_read_that(server: ServerProcess) -> None:
+    plain = server.get("/openapi/v2", headers={"Accept-Encoding": "identity"})
+    assert "Content-Encoding" not in plain.headers
+    for _ in range(2):  # made, and as it was kept
+        answer = server.get("/openapi/v2", headers={"Accept-Encoding": "gzip"})
+        assert answer.headers["Content-Encoding"] == "gzip"
+        assert answer.headers["Vary"] == "Accept-Encoding, Accept"
+        assert answer.json() == plain.json()
+    assert "Content-Encoding" not in server.get("/openapi/v3/api", headers={"Accept-Encoding": "gzip"}).headers

@@ -50,9 +50,11 @@ def _cached(document: Document, if_none_match: str, headers: list[tuple[str, str
 
 def v2(documents: Documents, *, accept: str = "", if_none_match: str = "") -> Answer:
     """``GET /openapi/v2``."""
+    # COMPAT: the handler of compression, which is around this one alone, writes its name first
+    vary = ("Vary", "Accept-Encoding")
     if not accepts_json(accept):
-        return Answer(406)
-    return _cached(documents.v2(), if_none_match, [("Content-Type", JSON), ("Vary", "Accept")])
+        return Answer(406, [vary])
+    return _cached(documents.v2(), if_none_match, [("Content-Type", JSON), vary, ("Vary", "Accept")])
 
 
 def v3_index(documents: Documents, *, if_none_match: str = "") -> Answer:
