@@ -9,8 +9,14 @@ from typing import Any
 
 import pytest
 
+from apiserver import Resource
+from apiserver.api.names import GroupResource
+from apiserver.api.rest import DeleteOptions, WriteOptions
+from apiserver.testing.server import LocalServer
 from tests.plugins.controllers.owning import Namespace, eventually, reference
 from tests.server import ServerProcess
+
+DEMO = {"apiVersion": "demo.example.com/v1", "kind": "Demo"}
 
 
 @pytest.fixture
@@ -249,3 +255,22 @@ def test_several_processes_collect_each_object_once(pair: ServerProcess) -> None
     assert sorted(deleted) == sorted(["owner", *(f"child-{i:02}" for i in range(40))])
     assert deleted[-1] == "owner"
     assert "Traceback" not in pair.log.read_text()
+
+
+def test_kinds_that_are_served_later_are_followed_from_then_on() -> None:
+    maps, demos = "/api/v1/namespaces/default/configmaps", GroupResource("demo.example.com", "demos")
+    with LocalServer() as local:
+        server = local.server
+        metadata = {"name": "child", "ownerReferences": [{**DEMO, "name": "none", "uid": "44444444"}]}
+        assert local.post(maps, {"metadata": metadata}).status == 201
+        declared = Resource("demo.example.com", "v1", "Demo", "demos", schema={"type": "object"}, namespaced=False)
+        server.kinds.add([declared])
+        server.installation.add([declared])
+        assert eventually(lambda: local.get(f"{maps}/child").status == 404)
+        body = {**DEMO, "metadata": {"name": "owner"}}
+        context = server.system_context()
+        owner = server.store(demos).create(context, body, WriteOptions(), lambda _obj, _old: None).decode()
+        metadata = {"name": "child", "ownerReferences": [reference(owner)]}
+        assert local.post(maps, {"metadata": metadata}).status == 201
+        server.store(demos).delete(context, "owner", DeleteOptions(), lambda _obj: None)
+        assert eventually(lambda: local.get(f"{maps}/child").status == 404)
