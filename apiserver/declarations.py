@@ -38,8 +38,8 @@ def resources(plugins: Plugins, server: Any, kinds: Kinds) -> list[Resource]:
 
 
 def _of_resource(resource: Resource, kinds: Kinds) -> Iterator[str]:
-    known = kinds.registered(*resource.gvk) or resource.storage is not None or resource.introduced
-    if not known and not kinds.published_elsewhere(resource.gvk):
+    known = resource.introduced or resource.storage is not None or kinds.published(resource.gvk)
+    if not known and not kinds.registered(*resource.gvk) and not kinds.published_elsewhere(resource.gvk):
         yield f"has no schema and {resource.kind} is no built-in kind: declare Resource(schema=...)"
     strategies: list[object] = [
         resource.strategy,

@@ -45,20 +45,29 @@ class Installation:
         self.endpoints: list[Endpoint] = []
         self.resources: list[Resource] = []
         self._stores: dict[GroupResource, Any] = {}
+        self._declared: dict[GroupResource, Resource] = {}
         self._by_gvr: dict[GroupVersionResource, Resource] = {}
         self._codecs: dict[str, Codec] = {}
 
-    def add(self, resources: Iterable[Resource]) -> None:
-        """Install declarations. The kinds must be known to ``Shared.kinds`` already."""
-        for resource in resources:
+    def add(self, served: Iterable[Resource], declared: Iterable[Resource] = ()) -> None:
+        """Install declarations. The kinds must be known to ``Shared.kinds`` already.
+
+        :param declared: all there are. What is not served can be stored all the same: the server itself keeps
+            addresses of services as objects that not every minor serves.
+        """
+        for resource in served:
             self._add(resource)
+        for resource in declared:
+            self._declared.setdefault(resource.group_resource, resource)
 
     def resource(self, gvr: GroupVersionResource) -> Resource | None:
         """A declaration that was installed."""
         return self._by_gvr.get(gvr)
 
     def store(self, resource: GroupResource) -> Any:
-        """The storage object of a resource. :raises KeyError: it is not installed."""
+        """The storage object of a resource, served or not. :raises KeyError: it is not declared."""
+        if resource not in self._stores:
+            self._stores.setdefault(resource, self._make_store(self._declared[resource]))
         return self._stores[resource]
 
     def stores(self) -> Sequence[Store]:

@@ -96,7 +96,7 @@ class Server:
         )
         installation = Installation(shared)
         self._installation = installation
-        installation.add(enablement.apply(declared, self.kinds))
+        installation.add(enablement.apply(declared, self.kinds), declared)
         return installation
 
     def _collect_connecters(self) -> dict[str, Connect]:

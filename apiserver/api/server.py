@@ -110,7 +110,9 @@ class Server(Protocol):
     def store(self, resource: GroupResource) -> Any:
         """The storage object of a resource (its protocols are those of :mod:`apiserver.api.rest`).
 
-        :raises KeyError: it is not served.
+        It may be one that is not served: of a kind that the emulated minor does not have, or switched off.
+
+        :raises KeyError: there is no such resource.
         """
 
     def lister(self, resource: GroupResource) -> Lister:

@@ -38,12 +38,12 @@ admissionregistration.k8s.io/v1alpha1  ValidatingAdmissionPolicyBinding  validat
 admissionregistration.k8s.io/v1        ValidatingWebhookConfiguration    validatingwebhookconfigurations    Cluster     -      api-extensions
 flowcontrol.apiserver.k8s.io/v1        FlowSchema                        flowschemas                        Cluster     -      -               1.29
 flowcontrol.apiserver.k8s.io/v1beta3   FlowSchema                        flowschemas                        Cluster     -      -               1.26
-flowcontrol.apiserver.k8s.io/v1beta2   FlowSchema                        flowschemas                        Cluster     -      -
-flowcontrol.apiserver.k8s.io/v1beta1   FlowSchema                        flowschemas                        Cluster     -      -
+flowcontrol.apiserver.k8s.io/v1beta2   FlowSchema                        flowschemas                        Cluster     -      -               1.23
+flowcontrol.apiserver.k8s.io/v1beta1   FlowSchema                        flowschemas                        Cluster     -      -               1.20
 flowcontrol.apiserver.k8s.io/v1        PriorityLevelConfiguration        prioritylevelconfigurations        Cluster     -      -               1.29
 flowcontrol.apiserver.k8s.io/v1beta3   PriorityLevelConfiguration        prioritylevelconfigurations        Cluster     -      -               1.26
-flowcontrol.apiserver.k8s.io/v1beta2   PriorityLevelConfiguration        prioritylevelconfigurations        Cluster     -      -
-flowcontrol.apiserver.k8s.io/v1beta1   PriorityLevelConfiguration        prioritylevelconfigurations        Cluster     -      -
+flowcontrol.apiserver.k8s.io/v1beta2   PriorityLevelConfiguration        prioritylevelconfigurations        Cluster     -      -               1.23
+flowcontrol.apiserver.k8s.io/v1beta1   PriorityLevelConfiguration        prioritylevelconfigurations        Cluster     -      -               1.20
 """  # noqa: E501
 
 _REGISTRATION = "admissionregistration_v1"

@@ -17,7 +17,7 @@ NEWEST = """
 autoscaling/v2  HorizontalPodAutoscaler  horizontalpodautoscalers  Namespaced  hpa          all
 """
 OLDER = NEWEST.replace("autoscaling/v2", "autoscaling/v1")
-BETA = NEWEST.replace("autoscaling/v2", "autoscaling/v2beta2")
+BETA = NEWEST.replace("autoscaling/v2", "autoscaling/v2beta2").replace("all\n", "all  1.12\n")
 BETA_DEPRECATED = (
     "autoscaling/v2beta2 HorizontalPodAutoscaler is deprecated in v1.23+, unavailable in v1.26+; "
     "use autoscaling/v2 HorizontalPodAutoscaler"

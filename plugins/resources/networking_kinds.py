@@ -18,7 +18,7 @@ networking.k8s.io/v1        NetworkPolicy  networkpolicies  Namespaced  netpol  
 networking.k8s.io/v1        ServiceCIDR    servicecidrs     Cluster     -            -           1.33
 networking.k8s.io/v1beta1   ServiceCIDR    servicecidrs     Cluster     -            -           1.31
 networking.k8s.io/v1alpha1  ServiceCIDR    servicecidrs     Cluster     -            -           1.29
-networking.k8s.io/v1alpha1  ClusterCIDR    clustercidrs     Cluster     cc           -
+networking.k8s.io/v1alpha1  ClusterCIDR    clustercidrs     Cluster     cc           -           1.25
 discovery.k8s.io/v1         EndpointSlice  endpointslices   Namespaced  -            -
 """
 

@@ -15,7 +15,7 @@ KINDS = """
 storage.k8s.io/v1        CSIDriver              csidrivers               Cluster     -            -
 storage.k8s.io/v1        CSINode                csinodes                 Cluster     -            -
 storage.k8s.io/v1        CSIStorageCapacity     csistoragecapacities     Namespaced  -            -
-storage.k8s.io/v1beta1   CSIStorageCapacity     csistoragecapacities     Namespaced  -            -
+storage.k8s.io/v1beta1   CSIStorageCapacity     csistoragecapacities     Namespaced  -            -           1.21
 storage.k8s.io/v1        StorageClass           storageclasses           Cluster     sc           -
 storage.k8s.io/v1        VolumeAttachment       volumeattachments        Cluster     -            -
 storage.k8s.io/v1        VolumeAttributesClass  volumeattributesclasses  Cluster     vac          -           1.34

@@ -5,7 +5,7 @@
     networking.k8s.io/v1beta1  IPAddress     ipaddresses     Cluster     ip            -           1.31
 
 Words are separated by space; several short names or categories by commas; ``-`` stands for none. The last word, the
-Kubernetes minor that the version came with, is left out when all minors that can be emulated have it. What a kind has
+Kubernetes minor that the version came with, is left out when every minor that can be emulated has it. What a kind has
 beyond that (columns, a strategy, subresources) is given by its kind's name for all its versions, or by version and
 name for one of them.
 """
