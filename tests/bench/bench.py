@@ -244,16 +244,18 @@ class Bench:
         for target in targets:
             target.start()
             self.prepare(target, ())
-        have = 0
+        have, more = 0, 0
         for size in self.args.sizes:
             for target in targets:
                 self.fill(target, "configmaps", "grow", w.filler, size - have, have)
             have = size
             self.settle(targets)
             for target in targets:
-                self.add({"workload": f"grow-{size}-memory", "target": target.name, "pss": target.pss()})
+                row = {"workload": f"grow-{size}-memory", "target": target.name, "objects": size + more}
+                self.add(row | {"pss": target.pss()})
             if "growth" in groups:
                 self.rounds(targets, lambda tag, size=size: w.growth(tag, size))
+                more += self.args.repeat * w.GROWN
         for target in targets:
             target.stop()
 

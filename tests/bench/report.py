@@ -68,13 +68,17 @@ class Figures:
 
     def per_object(self, target):
         """KiB for each stored ConfigMap: what the memory grew by from the fewest to the most."""
-        sizes = sorted(int(m[1]) for name in self.workloads() if (m := re.fullmatch(r"grow-(\d+)-memory", name)))
-        if len(sizes) < 2:
-            return None
-        least, most = (
-            self.median(f"grow-{n}-memory", target, lambda row: row["pss"]["server"]) for n in (sizes[0], sizes[-1])
+        sizes = [name for name in self.workloads() if re.fullmatch(r"grow-\d+-memory", name)]
+        measured = sorted(
+            (self.median(name, target, lambda row: row["objects"]) or 0, name)
+            for name in sizes
+            if self.rows(name, target)
         )
-        return None if least is None or most is None else (most - least) * 1024 / (sizes[-1] - sizes[0])
+        if len(measured) < 2:
+            return None
+        (fewest, least), (most, last) = measured[0], measured[-1]
+        before, after = (self.median(name, target, lambda row: row["pss"]["server"]) for name in (least, last))
+        return (after - before) * 1024 / (most - fewest)
 
     def growth(self, request, target):
         """How many times what it cost with the fewest objects a request costs with the most."""

@@ -8,6 +8,8 @@ LISTS = (("cm", "configmaps"), ("pod", "pods"))
 SIZES = (("1k", 1_000), ("10k", 10_000))
 MERGE, APPLY = "application/merge-patch+json", "application/apply-patch+yaml"
 WATCHERS, WRITES, PACE = 1000, 100, 10
+GROWN = 1000
+"""Objects that one measurement of creates makes in a growing store."""
 
 
 def op(method, path, body=None, expect=None, **more):
@@ -168,7 +170,7 @@ def growth(tag, size):
     one = op("GET", o.path("configmaps", "obj-@@K@@", ns=ns))
     yield f"grow-{size}-get", load([one], Keys=size, seconds=2)
     create = op("POST", o.path("configmaps"), o.configmap(f"g-{tag}-@@N@@"))
-    yield f"grow-{size}-create", load([create], seconds=20, Cycles=1000)
+    yield f"grow-{size}-create", load([create], seconds=20, Cycles=GROWN)
     page = op("GET", o.path("configmaps", ns=ns, query="limit=500"))
     yield f"grow-{size}-list500", load([page], conns=2, seconds=2)
 
