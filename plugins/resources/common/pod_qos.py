@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
-from apiserver_plugins.resources.common.quantities import amount
+from apiserver.api.quantity import nanos
 
 _COUNTED = ("cpu", "memory")
 
 
-def _amounts(resources: Mapping[str, Any], field: str) -> dict[str, Fraction]:
-    values = {k: amount(v) for k, v in (resources.get(field) or {}).items() if k in _COUNTED}
+def _amounts(resources: Mapping[str, Any], field: str) -> dict[str, int]:
+    values = {k: nanos(v) for k, v in (resources.get(field) or {}).items() if k in _COUNTED}
     return {k: v for k, v in values.items() if v > 0}
 
 
@@ -27,15 +26,15 @@ def qos_class(spec: Mapping[str, Any]) -> str:
     else:
         containers = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
         parts = [container.get("resources") or {} for container in containers]
-    requests: dict[str, Fraction] = {}
-    limits: dict[str, Fraction] = {}
+    requests: dict[str, int] = {}
+    limits: dict[str, int] = {}
     guaranteed = True
     for part in parts:
         for name, value in _amounts(part, "requests").items():
-            requests[name] = requests.get(name, Fraction(0)) + value
+            requests[name] = requests.get(name, 0) + value
         own = _amounts(part, "limits")
         for name, value in own.items():
-            limits[name] = limits.get(name, Fraction(0)) + value
+            limits[name] = limits.get(name, 0) + value
         guaranteed = guaranteed and len(own) == len(_COUNTED)
     if not requests and not limits:
         return "BestEffort"

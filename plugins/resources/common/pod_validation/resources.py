@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from apiserver.api.fields import FieldError, Path
+from apiserver.api.quantity import nanos
 from apiserver.api.validation import qualified_name
-from apiserver_plugins.resources.common.quantities import amount, is_whole
+from apiserver_plugins.resources.common.quantities import is_whole
 from apiserver_plugins.resources.common.values import NOT_NEGATIVE, invalid
 
 _CONTAINER = frozenset(("cpu", "memory", "ephemeral-storage"))
@@ -34,7 +35,7 @@ def is_extended(name: str) -> bool:
 def quantity_errors(path: str, name: str, quantity: str) -> list[FieldError]:
     """COMPAT: ValidateResourceQuantityValue."""
     errors = []
-    if amount(quantity) < 0:
+    if nanos(quantity) < 0:
         errors.append(FieldError.invalid(path, quantity, NOT_NEGATIVE))
     if is_extended(name) and not is_whole(quantity):
         errors.append(FieldError.invalid(path, quantity, "must be an integer"))
@@ -78,9 +79,9 @@ def _compare(path: Path, name: str, quantity: str, limit: str | None) -> list[Fi
         if _overcommittable(name):
             return []
         return [FieldError.required(path / "limits", "Limit must be set for non overcommitable resources")]
-    if not _overcommittable(name) and amount(quantity) != amount(limit):
+    if not _overcommittable(name) and nanos(quantity) != nanos(limit):
         return [FieldError.invalid(path / "requests", quantity, f"must be equal to {name} limit of {limit}")]
-    if amount(quantity) > amount(limit):
+    if nanos(quantity) > nanos(limit):
         text = f"must be less than or equal to {name} limit of {limit}"
         return [FieldError.invalid(path / "requests", quantity, text)]
     return []
