@@ -45,6 +45,7 @@ class Installation:
         self.endpoints: list[Endpoint] = []
         self.resources: list[Resource] = []
         self._stores: dict[GroupResource, Any] = {}
+        self._older: dict[str, dict[str, Callable[[dict[str, Any]], None]]] = {}
         self._declared: dict[GroupResource, Resource] = {}
         self._by_gvr: dict[GroupVersionResource, Resource] = {}
         self._codecs: dict[str, Codec] = {}
@@ -55,10 +56,13 @@ class Installation:
         :param declared: all there are. What is not served can be stored all the same: the server itself keeps
             addresses of services as objects that not every minor serves.
         """
+        served = list(served)
+        for resource in (*declared, *served):
+            self._declared.setdefault(resource.group_resource, resource)
+            if resource.to_storage is not None:
+                self._older.setdefault(resource.key_prefix, {})[str(resource.group_version)] = resource.to_storage
         for resource in served:
             self._add(resource)
-        for resource in declared:
-            self._declared.setdefault(resource.group_resource, resource)
 
     def resource(self, gvr: GroupVersionResource) -> Resource | None:
         """A declaration that was installed."""
@@ -90,7 +94,7 @@ class Installation:
             return resource.storage(shared.server, resource)
         codec = self._codecs.get(resource.key_prefix)
         if codec is None:
-            codec = self._codecs[resource.key_prefix] = Codec(resource)
+            codec = self._codecs[resource.key_prefix] = Codec(resource, self._older.get(resource.key_prefix))
         ttl = resource.ttl(shared.server.config) if resource.ttl is not None else None
         check = shared.kinds.check_of(resource.storage_gvk)
         return Store(resource, shared.server.storage, shared.server.feed, codec, shared.root, ttl or None, check)

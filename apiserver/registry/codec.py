@@ -7,7 +7,7 @@ with JSON as its storage media type. Used by the store (writes) and the watch ca
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from sys import intern
 from typing import Any
 
@@ -26,10 +26,13 @@ class Codec:
     """Encodes and decodes the objects of one storage prefix.
 
     :param resource: any of the resources that share the prefix.
+    :param older: turns an object of another version, by its ``apiVersion``, into one of the storage version, in
+        place: what was written under another emulated minor, or by a kube-apiserver, may be in any version.
     """
 
-    def __init__(self, resource: Resource) -> None:
+    def __init__(self, resource: Resource, older: Mapping[str, Callable[[Object], None]] | None = None) -> None:
         self.gvk = resource.storage_gvk
+        self._older = older or {}
         self._selectable = resource.strategy.selectable_fields if resource.selectable_fields else None
         self._namespaced = resource.namespaced
         self._head = {"kind": self.gvk.kind, "apiVersion": str(self.gvk.group_version)}
@@ -93,6 +96,9 @@ class Codec:
             raise ValueError(f"{key}: the stored value is not an object")
         if self._stampable(value, obj["metadata"]):
             return self._with(self._stamped(value, revision), obj, revision, key)
+        convert = self._older.get(obj.get("apiVersion", ""))
+        if convert is not None:
+            convert(obj)
         return self.encoded(obj, revision, key)
 
     def _stampable(self, value: bytes, metadata: Object) -> bool:
