@@ -19,7 +19,8 @@ from apiserver.registry.admission import Admission
 from apiserver.registry.codec import Codec
 from apiserver.registry.kinds import Kinds
 from apiserver.registry.scale import ScaleStore
-from apiserver.registry.store import Store, SubresourceStore
+from apiserver.registry.store import Store
+from apiserver.registry.subresource import SubresourceStore
 
 if TYPE_CHECKING:
     from apiserver.server import Server

@@ -81,8 +81,8 @@ class Resource:
     :param plural: as in URLs; ``singular`` defaults to the lower-case kind, ``list_kind`` to ``<kind>List``.
     :param schema: an OpenAPI v3 schema (dict) of the kind; None = the built-in definition of this
         GroupVersionKind, which exists for Kubernetes' own kinds only.
-    :param columns: of its Table, after Name; None = Name and Created At. With a column of format ``name`` among them, that
-        one is the Name column, in its place.
+    :param columns: of its Table, after Name; None = Name and Created At. With a column of format ``name`` among them,
+        that one is the Name column, in its place.
     :param selectable_fields: what field selectors may name beside metadata.name and metadata.namespace; values come
         from ``strategy.selectable_fields``.
     :param storage_prefix: key below the etcd prefix, default ``<plural>`` for built-in groups and

@@ -45,6 +45,31 @@ def fill_system_fields(metadata: Metadata) -> None:
     metadata["uid"] = str(uuid.uuid4())
 
 
+def keep_server_fields(meta: Metadata, old: Metadata, prepare: Callable[[], None]) -> None:
+    """Bring what clients can't change back to what is stored, in place.
+
+    :param prepare: the strategy's turn, which sees the stored generation and may count it up.
+
+    COMPAT: rest.BeforeUpdate
+    """
+    _restore(meta, old, "generation")
+    prepare()
+    _restore(meta, old, "creationTimestamp")
+    if "deletionTimestamp" in old:
+        meta["deletionTimestamp"] = old["deletionTimestamp"]
+    for field in ("uid", "deletionGracePeriodSeconds"):
+        if not meta.get(field) and field in old:
+            meta[field] = old[field]
+    meta.pop("selfLink", None)
+
+
+def _restore(meta: Metadata, old: Metadata, field: str) -> None:
+    if field in old:
+        meta[field] = old[field]
+    else:
+        meta.pop(field, None)
+
+
 def deduplicate_owners(metadata: Metadata) -> bool:
     """Drop repeated ownerReferences; returns whether there were any. COMPAT: dedupOwnerReferencesAndAddWarning."""
     owners = metadata.get("ownerReferences")

@@ -263,7 +263,9 @@ class Store:
 
     def _check_update(self, ctx: Context, obj: Object, old: Object) -> None:
         """Prepare and check a changed object, in upstream's order."""
-        before_update(self.strategy, ctx, obj, old)
+        metadata.keep_server_fields(
+            obj["metadata"], old["metadata"], lambda: self.strategy.prepare_for_update(ctx, obj, old)
+        )
         errors = metadata.validate_update(obj["metadata"], old["metadata"])
         # COMPAT: upstream checks metadata twice, in BeforeUpdate and in each kind's ValidateUpdate
         errors = [*errors, *errors, *(self._unfitting(obj) or self.strategy.validate_update(ctx, obj, old))]
@@ -413,49 +415,3 @@ class Store:
     def _refuse(self, obj: Object, errors: Sequence[FieldError]) -> None:
         if errors:
             raise Invalid(self.codec.gvk.group_kind, obj["metadata"].get("name", ""), errors)
-
-
-def before_update(strategy: Strategy, ctx: Context, obj: Object, old: Object) -> None:
-    """Bring the parts of metadata that clients can't change back to what is stored, around the strategy."""
-    meta, old_meta = obj["metadata"], old["metadata"]
-    _restore(meta, old_meta, "generation")
-    strategy.prepare_for_update(ctx, obj, old)
-    _restore(meta, old_meta, "creationTimestamp")
-    if "deletionTimestamp" in old_meta:
-        meta["deletionTimestamp"] = old_meta["deletionTimestamp"]
-    for field in ("uid", "deletionGracePeriodSeconds"):
-        if not meta.get(field) and field in old_meta:
-            meta[field] = old_meta[field]
-    meta.pop("selfLink", None)
-
-
-def _restore(meta: Object, old_meta: Object, field: str) -> None:
-    if field in old_meta:
-        meta[field] = old_meta[field]
-    else:
-        meta.pop(field, None)
-
-
-class SubresourceStore:
-    """``/status`` and its like: get and update of the parent's object under another strategy."""
-
-    def __init__(self, parent: Store, strategy: Strategy) -> None:
-        self.resource = parent.resource
-        self.strategy = strategy
-        self._store = parent.with_strategy(strategy)
-
-    def get(self, ctx: Context, name: str, options: GetOptions) -> EncodedObject:
-        """The parent's object."""
-        return self._store.get(ctx, name, options)
-
-    def update(
-        self,
-        ctx: Context,
-        name: str,
-        transform: Transform,
-        options: WriteOptions,
-        validate: Validator,
-        create: Validator | None = None,
-    ) -> tuple[EncodedObject, bool]:
-        """As :meth:`Store.update`, but it never creates."""
-        return self._store.update(ctx, name, transform, options, validate)
