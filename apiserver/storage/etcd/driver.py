@@ -27,7 +27,6 @@ from apiserver.api.storage import (
 )
 from apiserver.storage.etcd.client import COMPACT, RANGE, REQUEST_SECONDS, TXN, Client, Credentials
 from apiserver.storage.etcd.leases import Leases
-from apiserver.storage.etcd.sharing import SharedRead
 from apiserver.storage.etcd.watch import MARKER, EtcdWatch, range_end
 
 HEALTH_SECONDS = 2.0
@@ -63,7 +62,6 @@ class EtcdStorage:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._leases = Leases(client)
-        self._revision = SharedRead(lambda: int(self._range(_NOTHING).header.revision))
         self._lock = threading.Lock()
         self._watches: set[EtcdWatch] = set()
         self._compacted = 0
@@ -157,8 +155,8 @@ class EtcdStorage:
             watch.request_progress()
 
     def current_revision(self) -> int:
-        """The newest revision, from the header of a linearizable read of nothing; shared by who asks meanwhile."""
-        return self._revision.get()
+        """The newest revision, from the header of a linearizable read of nothing."""
+        return int(self._range(_NOTHING).header.revision)
 
     def compact(self, revision: int) -> None:
         """Forget superseded values up to and including ``revision``."""
