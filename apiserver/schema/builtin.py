@@ -9,10 +9,10 @@ definition implies. ``data/openapi_fields.json`` adds the defaults and enumerati
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
@@ -187,7 +187,7 @@ class Types:
                     go_type or f"[]{_go_name(item)}",
                     item,
                     list_type=_list_type(schema),
-                    map_keys=schema.get("x-kubernetes-list-map-keys", ()),
+                    map_keys=_map_keys(schema),
                 )
             case "string":
                 return _string(schema, go_type)
@@ -271,8 +271,20 @@ def _type(schema: Mapping[str, Any]) -> str:
 
 
 def _list_type(schema: Mapping[str, Any]) -> ListType:
-    found: Literal["atomic", "set", "map"] = schema.get("x-kubernetes-list-type", "atomic")
-    return found
+    """COMPAT: getListElementRelationship: before 1.29 many lists say only how strategic merge patches treat them."""
+    found: ListType | None = schema.get("x-kubernetes-list-type")
+    if found is not None:
+        return found
+    if "merge" not in schema.get("x-kubernetes-patch-strategy", "").split(","):
+        return "atomic"
+    return "map" if "x-kubernetes-patch-merge-key" in schema else "set"
+
+
+def _map_keys(schema: Mapping[str, Any]) -> Sequence[str]:
+    keys: Sequence[str] = schema.get("x-kubernetes-list-map-keys", ())
+    if keys or "x-kubernetes-list-type" in schema or _list_type(schema) != "map":
+        return keys
+    return (schema["x-kubernetes-patch-merge-key"],)
 
 
 def _string(schema: Mapping[str, Any], go_type: str) -> Node:

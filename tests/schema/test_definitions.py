@@ -68,3 +68,22 @@ def test_merge_rules_are_part_of_the_type():
     volumes = pod_spec.fields["volumes"]
     assert set(volumes.patch_strategies) == {"merge", "retainKeys"}
     assert builtin.types().definition("io.k8s.api.core.v1.ObjectReference").atomic
+
+
+def test_lists_of_old_minors_are_merged_as_their_patches_say():
+    def lists(minor):
+        spec = builtin.types(minor).definition("io.k8s.api.core.v1.PodSpec")
+        container = builtin.types(minor).definition("io.k8s.api.core.v1.Container")
+        fields = {"containers": spec, "tolerations": spec, "ports": container, "volumeMounts": container}
+        nodes = {name: struct.fields[name].node for name, struct in fields.items()}
+        return {name: (node.list_type, tuple(node.map_keys)) for name, node in nodes.items()}
+
+    expected = {
+        "containers": ("map", ("name",)),
+        "tolerations": ("atomic", ()),
+        "ports": ("map", ("containerPort", "protocol")),
+        "volumeMounts": ("map", ("mountPath",)),
+    }
+    assert lists(28) == lists(36) == expected
+    meta = builtin.types(28).definition("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
+    assert meta.fields["finalizers"].node.list_type == "set"
