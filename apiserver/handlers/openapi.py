@@ -29,7 +29,7 @@ class OpenAPI:
         self._endpoints = endpoints
         self._minor = minor
         self._git_version = git_version
-        self._gzip = "", b""
+        self._gzip: dict[str, tuple[str, bytes]] = {}
 
     @cached_property
     def documents(self) -> Documents:
@@ -53,10 +53,12 @@ class OpenAPI:
         """The answer as gzip: it is some megabytes, and most clients ask for the whole of it."""
         if not answer.body:
             return answer
-        tag = dict(answer.headers)["ETag"]
-        if self._gzip[0] != tag:
-            self._gzip = tag, b"".join(compressed((answer.body,)))
-        return replace(answer, headers=[*answer.headers, ("Content-Encoding", "gzip")], body=self._gzip[1])
+        headers = dict(answer.headers)
+        tag, body = self._gzip.get(headers["Content-Type"], ("", b""))
+        if tag != headers["ETag"]:
+            body = b"".join(compressed((answer.body,)))
+            self._gzip[headers["Content-Type"]] = headers["ETag"], body
+        return replace(answer, headers=[*answer.headers, ("Content-Encoding", "gzip")], body=body)
 
     def _index(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         known = _headers(environ)[1]

@@ -43,6 +43,13 @@ def test_explain_tells_fields_and_their_types(kubectl: Kubectl) -> None:
     assert "FIELD: containerPort <integer>" in kubectl.run("explain", "pod.spec.containers.ports.containerPort")
 
 
+def test_explain_reads_the_v2_document_as_protobuf_too(kubectl: Kubectl) -> None:
+    told = kubectl.run("explain", "deployment.spec", "--recursive", "--output=plaintext-openapiv2")
+    assert "KIND:     Deployment" in told
+    assert "replicas\t<integer>" in told
+    assert "matchLabels\t<map[string]string>" in told
+
+
 def test_objects_are_patched_labelled_annotated_and_scaled(kubectl: Kubectl) -> None:
     kubectl.run("create", "deployment", "web", "--image=nginx:1", "--replicas=2")
     assert "patched" in kubectl.run("patch", "deployment", "web", "-p", '{"spec":{"minReadySeconds":3}}')

@@ -19,6 +19,7 @@ from typing import Any
 import orjson
 
 from apiserver.schema import builtin
+from apiserver.schema.openapi import gnostic
 from apiserver.schema.openapi.model import Served, group_path, tag, title, version_title
 from apiserver.schema.openapi.operations import operations
 from apiserver.schema.openapi.render import Renderer, RendererV2, RendererV3
@@ -30,6 +31,7 @@ SECURITY = {
     "name": "authorization",
     "in": "header",
 }
+_PROTOBUF = "v2 as protobuf"
 _CODE = "1"  # raise when the same declarations give other documents
 
 
@@ -148,6 +150,15 @@ class Documents:
     def v2(self) -> Document:
         """The v2 (Swagger) document of everything."""
         return self._get("v2", self._swagger)
+
+    def v2_protobuf(self) -> Document:
+        """The v2 document as a protobuf message; it has the hash of the other form."""
+        document = self.v2()
+        found = self._built.get(_PROTOBUF)
+        if found is None:
+            encoded = gnostic.encode(orjson.loads(document.body))
+            found = self._built[_PROTOBUF] = Document(encoded, document.hash)
+        return found
 
     def _get(self, key: str, build: Callable[[], dict[str, Any]]) -> Document:
         found = self._built.get(key)

@@ -16,6 +16,11 @@ from urllib.parse import quote
 from apiserver.schema.openapi.documents import Document, Documents
 
 JSON = "application/json"
+PROTOBUF_V2 = (
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+)
+"""The media type of the v2 document as protobuf; the last one is its old name, which is answered with the new one."""
 _YEAR = 365 * 24 * 3600
 
 
@@ -40,6 +45,17 @@ def accepts_json(accept: str) -> bool:
     return False
 
 
+def _prefers_protobuf(accept: str) -> bool:
+    """Whether an Accept header names the protobuf form, and before JSON where both are."""
+    for clause in accept.split(","):
+        media_type = clause.partition(";")[0].strip()
+        if media_type in PROTOBUF_V2:
+            return True
+        if media_type in (JSON, "application/*", "*/*"):
+            return False
+    return False
+
+
 def _cached(document: Document, if_none_match: str, headers: list[tuple[str, str]]) -> Answer:
     headers = [*headers, ("ETag", document.etag)]
     known = {tag.strip().removeprefix("W/") for tag in if_none_match.split(",")}
@@ -52,9 +68,13 @@ def v2(documents: Documents, *, accept: str = "", if_none_match: str = "") -> An
     """``GET /openapi/v2``."""
     # COMPAT: the handler of compression, which is around this one alone, writes its name first
     vary = ("Vary", "Accept-Encoding")
-    if not accepts_json(accept):
+    if _prefers_protobuf(accept):
+        document, content_type = documents.v2_protobuf(), PROTOBUF_V2[0]
+    elif accepts_json(accept):
+        document, content_type = documents.v2(), JSON
+    else:
         return Answer(406, [vary])
-    return _cached(documents.v2(), if_none_match, [("Content-Type", JSON), vary, ("Vary", "Accept")])
+    return _cached(document, if_none_match, [("Content-Type", content_type), vary, ("Vary", "Accept")])
 
 
 def v3_index(documents: Documents, *, if_none_match: str = "") -> Answer:
