@@ -36,6 +36,7 @@ def golden_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
     (folder / "tokens.csv").write_text((HERE / "tokens.csv").read_text())
     arguments = ["--authorization-mode=RBAC", "--anonymous-auth=true", "--service-cluster-ip-range=10.96.0.0/16"]
     arguments += ["--controllers=", "--runtime-config=api/all=true", "--endpoint-reconciler-type=none"]
+    arguments += ["--feature-gates=APIServerIdentity=true,StorageVersionAPI=true"]
     with contextlib.ExitStack() as stack:
         if request.param == "etcd":
             etcd = stack.enter_context(EtcdServer(tmp_path_factory.mktemp("golden-etcd")))
