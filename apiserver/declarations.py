@@ -26,7 +26,8 @@ _MUST_HAVE = {"apiserver_authenticator": "authenticate", "apiserver_authorizer":
 def resources(plugins: Plugins, server: Any, kinds: Kinds) -> list[Resource]:
     """The resources of all plugins, whose kinds are made known to ``kinds``.
 
-    :raises PluginError: something is no resource, is declared twice, or has no schema and is not a built-in kind.
+    :raises PluginError: something is no resource, is declared twice, has a schema that is none, or has none and is not
+        a built-in kind.
     """
     problems: list[str] = []
     found = list(_each(plugins, "apiserver_resources", server, Resource, lambda r: r.gvr, {}, problems))
@@ -41,6 +42,8 @@ def _of_resource(resource: Resource, kinds: Kinds) -> Iterator[str]:
     known = resource.introduced or resource.storage is not None or kinds.published(resource.gvk)
     if not known and not kinds.registered(*resource.gvk) and not kinds.published_elsewhere(resource.gvk):
         yield f"has no schema and {resource.kind} is no built-in kind: declare Resource(schema=...)"
+    if resource.schema is not None and (check := kinds.check_of(resource.gvk)) and (fault := check.fault()):
+        yield f"has a schema that is none: {fault}"
     strategies: list[object] = [
         resource.strategy,
         *(sub.strategy for sub in resource.subresources if sub.strategy is not None),

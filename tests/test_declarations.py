@@ -36,6 +36,12 @@ def app(environ: dict[str, Any], start_response: Any) -> list[bytes]:
     [
         ("resources", [{"group": "demo"}], "apiserver_resources returned {'group': 'demo'}, which is no Resource"),
         ("resources", [demo(schema=None)], "Resource=demos has no schema and Demo is no built-in kind"),
+        (
+            "resources",
+            [demo(schema={"type": "object", "properties": {"spec": {"type": "int"}}})],
+            'Resource=demos has a schema that is none: properties.spec.type: "int" is not',
+        ),
+        ("resources", [demo(schema={"properties": 3})], 'a schema that is none: properties: 3 is not of type "object"'),
         ("resources", [demo(strategy=Strategy)], "which is no instance of Strategy"),
         ("resources", [demo(), demo()], "demo.example.com/v1, Resource=demos is already declared by wrong"),
         ("routes", ["/hello"], "apiserver_routes returned '/hello', which is no Route"),

@@ -39,6 +39,15 @@ class SchemaCheck:
         found = (error for problem in self._explains.iter_errors(obj) for error in _explained(problem))
         return list(dict.fromkeys(found))
 
+    def fault(self) -> str:
+        """Why this is no schema at all, with the path to what is wrong in it; "" when it is one."""
+        try:
+            _ = self._decides
+        except ValueError as ex:
+            path, text = getattr(ex, "instance_path", ()), getattr(ex, "message", "") or str(ex)
+            return ": ".join([".".join(map(str, path)), text] if path else [text])
+        return ""
+
     @functools.cached_property
     def _plain(self) -> Any:
         return _json_schema(self._schema)
@@ -63,7 +72,9 @@ def _json_schema(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     made: dict[str, Any] = {
-        key: {name: _json_schema(inner) for name, inner in value.items()} if key in _NAMES else _json_schema(value)
+        key: {name: _json_schema(inner) for name, inner in value.items()}
+        if key in _NAMES and isinstance(value, Mapping)
+        else _json_schema(value)
         for key, value in schema.items()
         if key not in ("default", "enum", "required")
     }
