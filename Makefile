@@ -49,6 +49,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.serve: pyproject.toml setup.py | $(BIN)/python
+	@echo 'Installing into $(VENV); the first time this can take a minute or two.'
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable .
 	@touch $@
 

@@ -122,7 +122,7 @@ CORE: tuple[Setting, ...] = (
     ),
     Setting(
         "secure-port", "int", 6443, group=SERVING, metavar="port", check=_port,
-        help="Port to listen on with TLS. 0 lets the system choose a free one, which the first line of output shows.",
+        help="Port to listen on with TLS. 0 lets the system choose a free one, which the printed line says.",
     ),
     Setting(
         "advertise-address", "str", group=SERVING, metavar="ip", check=_address,

@@ -6,6 +6,7 @@ known when the kubeconfig is written. gunicorn inherits the listening socket.
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import sys
@@ -77,7 +78,8 @@ def serve(config: Config, app: str = "apiserver.wsgi:app") -> int:
             settings["bind"] = f"fd://{listener.detach()}"
         except OSError as ex:
             where, why = preparation.address(config), os.strerror(ex.errno or 0)
-            sys.stderr.write(f"apiserver: cannot listen on {where}: {why}\n")
+            hint = "; --secure-port=0 takes any free port" if ex.errno == errno.EADDRINUSE else ""
+            sys.stderr.write(f"apiserver: cannot listen on {where}: {why}{hint}\n")
             return 1
     try:
         settings |= preparation.gunicorn_settings(preparation.prepare(config))

@@ -36,11 +36,13 @@ def wanted(config: Config) -> bool:
     if not config.boolean(SETTING):
         return False
     if "AlwaysAllow" in config.get("authorization-mode", ()) and not config.given(SETTING):
-        logs.warning(
-            LOG,
-            "AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. "
-            "You should use a different authorizer",
-        )
+        # Who chose neither need not be told what was chosen for them.
+        if config.given("authorization-mode"):
+            logs.warning(
+                LOG,
+                "AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. "
+                "You should use a different authorizer",
+            )
         return False
     return True
 

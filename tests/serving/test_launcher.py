@@ -102,7 +102,8 @@ def test_a_port_that_is_taken_is_said_at_once(launch: Launch) -> None:
         process = launch(sys.executable, "-c", SERVE, f"--secure-port={port}")
         out, errors = process.communicate(timeout=20)
     assert (process.returncode, out) == (1, "")
-    assert errors == f"apiserver: cannot listen on 127.0.0.1:{port}: Address already in use\n"
+    said = f"cannot listen on 127.0.0.1:{port}: Address already in use; --secure-port=0 takes any free port"
+    assert errors == f"apiserver: {said}\n"
 
 
 def test_a_data_folder_that_cannot_be_made_is_said(launch: Launch, tmp_path: Path) -> None:
