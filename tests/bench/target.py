@@ -17,6 +17,7 @@ import sys
 import time
 import tomllib
 import urllib.parse
+import urllib.request
 
 from apiserver.serving import certs
 
@@ -102,7 +103,7 @@ class Target:
         return re.sub(r"\{(\w+)\}", lambda m: str(self.values[m[1]]), text)
 
     def start(self, fresh=True, timeout=120):
-        """Start the processes; returns the seconds until the readiness path answered 200."""
+        """Start the processes, in turn; returns the seconds from the last one's start to the first 200 of ``ready``."""
         if fresh:
             shutil.rmtree(self.dir, ignore_errors=True)
         self.dir.mkdir(parents=True, exist_ok=True)
@@ -116,20 +117,11 @@ class Target:
                 (self.dir / path).write_text(self._expand(text) + "\n")
         # Compiled modules count: a start must find them, as an installed server does.
         env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-        began = time.monotonic()
         for proc in self.config["process"]:
-            with open(self.dir / (proc["name"] + ".log"), "ab") as log:
-                self.procs[proc["name"]] = subprocess.Popen(
-                    [self._expand(a) for a in proc["command"]],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    cwd=self.dir,
-                    env=env,
-                    start_new_session=True,
-                    # Servers die with this program. It has no other threads yet that could hold a lock.
-                    preexec_fn=lambda: _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL),  # noqa: PLW1509
-                )
+            began = time.monotonic()
+            self._launch(proc, env)
+            if "ready" in proc:
+                self._wait_for(self._expand(proc["ready"]))
         while time.monotonic() - began < timeout:
             with contextlib.suppress(OSError, http.client.HTTPException):
                 if self.request("GET", self.ready, timeout=2)[0] == 200:
@@ -139,6 +131,31 @@ class Target:
                     raise RuntimeError(f"{self.name}: {name} ended with {proc.returncode}: see {self.dir}/{name}.log")
             time.sleep(0.02)
         raise RuntimeError(f"{self.name}: not ready after {timeout} s")
+
+    def _launch(self, proc, env):
+        with open(self.dir / (proc["name"] + ".log"), "ab") as log:
+            self.procs[proc["name"]] = subprocess.Popen(
+                [self._expand(a) for a in proc["command"]],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.dir,
+                env=env,
+                start_new_session=True,
+                # Servers die with this program. It has no other threads yet that could hold a lock.
+                preexec_fn=lambda: _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL),  # noqa: PLW1509
+            )
+
+    @staticmethod
+    def _wait_for(url, timeout=30):
+        """Wait until a URL answers 200."""
+        ends = time.monotonic() + timeout
+        while time.monotonic() < ends:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                if urllib.request.urlopen(url, timeout=2).status == 200:
+                    return
+            time.sleep(0.05)
+        raise RuntimeError(f"{url} does not answer")
 
     def request(self, method, path, body=None, ctype="application/json", timeout=30):
         context = ssl.create_default_context(cafile=self.ca)
