@@ -267,6 +267,6 @@ def test_the_ordered_hooks_are_those_whose_order_means_something():
     ordered = {name.removeprefix("apiserver_") for name, hook in hooks.items() if hook.ordered}
     assert ordered == {"filter", "admit", "validate", "authenticator", "authorizer", "delegate"}
     assert {name.removeprefix("apiserver_") for name in hooks} - ordered == {
-        "settings", "configure", "resources", "routes", "health_checks", "audit", "started", "stopping",
+        "settings", "configure", "connecters", "resources", "routes", "health_checks", "audit", "started", "stopping",
     }  # fmt: skip
     assert all(hook.doc for hook in hooks.values())

@@ -38,11 +38,17 @@ def test_a_namespace_that_is_not_there_holds_nothing(server: ServerProcess) -> N
     assert status["message"] == 'configmaps "a" not found'
 
 
-@pytest.mark.parametrize("version", ["", "0", "own"])
+@pytest.mark.parametrize("version", ["", "own"])
 def test_any_version_that_is_new_enough_will_do(server: ServerProcess, configmaps: str, version: str) -> None:
     made = created(server, configmaps, named("a"))
     version = made["metadata"]["resourceVersion"] if version == "own" else version
     assert server.get(f"{configmaps}/a", params={"resourceVersion": version}).json() == made
+
+
+def test_version_zero_is_content_with_what_the_cache_has(server: ServerProcess, configmaps: str) -> None:
+    made = created(server, configmaps, named("a"))
+    assert server.get(f"{configmaps}/a").json() == made  # from here on the cache has it
+    assert server.get(f"{configmaps}/a", params={"resourceVersion": "0"}).json() == made
 
 
 def test_a_version_is_a_number(server: ServerProcess, configmaps: str) -> None:

@@ -146,13 +146,15 @@ def raw(server: ServerProcess, path: str, encodings: str) -> tuple[dict[str, str
 
 
 def test_large_answers_are_compressed_for_those_who_take_it(server: ServerProcess, configmaps: str, large: str) -> None:
-    for path in (large, configmaps):
+    # A list that nobody else adds to, whose own resourceVersion may go on all the same.
+    for path in (large, f"{configmaps}?fieldSelector=metadata.name=large"):
         plain_headers, plain = raw(server, path, "identity")
         headers, body = raw(server, path, "gzip, deflate")
         assert headers["content-encoding"] == "gzip"
         assert "Accept-Encoding" in headers["vary"]
         assert len(body) < len(plain) / 10
-        assert gzip.decompress(body) == plain
+        sent, wanted = json.loads(gzip.decompress(body)), json.loads(plain)
+        assert sent.get("items", sent) == wanted.get("items", wanted)
         assert "content-encoding" not in plain_headers
 
 
