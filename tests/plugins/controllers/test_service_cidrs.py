@@ -121,7 +121,7 @@ def test_a_second_family_is_added_to_the_range_of_the_settings() -> None:
     with LocalServer(f"--service-cluster-ip-range={ranges}", "--controllers=") as local:
         local.delete(f"{CIDRS}/kubernetes")
         local.post(CIDRS, cidr("kubernetes", "10.96.0.0/16"))
-        default_service_cidr.ensure(local.server)
+        ensure(local)
         assert local.get(f"{CIDRS}/kubernetes").json["spec"]["cidrs"] == ranges.split(",")
 
 
@@ -132,7 +132,7 @@ def test_another_range_than_that_of_the_settings_is_reported_and_left_alone(rang
         made = local.post(CIDRS, cidr("kubernetes", *ranges)).json
 
         def reported() -> list[str]:
-            default_service_cidr.ensure(local.server)
+            ensure(local)
             events = local.get("/api/v1/namespaces/default/events").json["items"]
             return [e["message"] for e in events if e["reason"] == "KubernetesDefaultServiceCIDRInconsistent"]
 
