@@ -16,9 +16,9 @@ from pathlib import Path
 def choose_core(siblings: Iterable[int]) -> int | None:
     """The core for a new worker; None where pinning is not supported or there is only one core.
 
-    The core with the fewest processes pinned to it, so that two workers, or two servers on one machine, do not share
-    one while another is free; of equals the one with the highest number, because core 0 is where most systems
-    take their interrupts.
+    The core with the fewest of this server's workers, so that they never share one while another is free; of equals
+    the one with the fewest other processes pinned to it, so that two servers on one machine do not either; of those
+    the one with the highest number, because core 0 is where most systems take their interrupts.
 
     :param siblings: the cores of this server's other workers (which may not have pinned themselves yet).
     """
@@ -27,9 +27,8 @@ def choose_core(siblings: Iterable[int]) -> int | None:
     cores = sorted(os.sched_getaffinity(0), reverse=True)
     if len(cores) < 2:
         return None
-    taken = Counter(siblings)
-    taken.update(_pinned_strangers())
-    return min(cores, key=lambda core: taken[core])
+    workers, strangers = Counter(siblings), Counter(_pinned_strangers())
+    return min(cores, key=lambda core: (workers[core], strangers[core]))
 
 
 def _pinned_strangers() -> list[int]:
