@@ -169,6 +169,8 @@ class Http1:
         response = conn.response = Response(request, conn.send_all)
         if not self._keep_alive or self._owner.draining:
             response.close = True
+        if request.proxy_protocol_info and conn.template is not None:
+            conn.template.update(environ.proxy_environ(request.proxy_protocol_info))
         env = environ.request_environ(conn.template or {}, request, body)
         if self._observe is not None:
             response.observed = env, time.monotonic()

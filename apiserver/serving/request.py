@@ -121,6 +121,7 @@ class Heads:
             try:
                 parsed = self._parse(data, *self._limits)
             except Exception:
+                # Incomplete or refused: gunicorn's parser in Python tells which, and words the refusal.
                 parsed = None
             if parsed and data[:1] != b"\r":
                 request = self._ordinary(conn, parsed)

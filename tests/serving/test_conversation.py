@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -167,3 +168,17 @@ def test_a_client_that_asks_for_it_is_told_to_go_on(any_server: Running) -> None
         assert client.answer().status == 100
         client.send(b"body")
         assert json.loads(client.answer().body)["body"] == "body"
+
+
+@pytest.mark.parametrize("worker", WORKERS.values(), ids=WORKERS)
+def test_the_address_that_a_proxy_tells_of_is_the_clients(worker: str, tmp_path: Path) -> None:
+    with Running(tmp_path, worker, proxy_protocol="v1") as server, server.connect() as client:
+        client.send(b"PROXY TCP4 192.0.2.7 192.0.2.9 4711 443\r\nGET /echo HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert json.loads(client.answer().body)["REMOTE_ADDR"] == "192.0.2.7"
+
+
+def test_the_address_that_a_proxy_tells_of_holds_for_the_whole_connection(tmp_path: Path) -> None:
+    with Running(tmp_path, OURS, proxy_protocol="v1") as server, server.connect() as client:
+        client.send(b"PROXY TCP4 192.0.2.7 192.0.2.9 4711 443\r\nGET /echo HTTP/1.1\r\nHost: x\r\n\r\n")
+        client.answer()
+        assert json.loads(client.get("/echo").body)["REMOTE_ADDR"] == "192.0.2.7"
