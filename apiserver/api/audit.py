@@ -10,11 +10,9 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from apiserver.api.request import Request, RequestInfo
-
-AuditEvent: TypeAlias = Mapping[str, Any]
 
 RECEIVED = "RequestReceived"
 STARTED = "ResponseStarted"

@@ -75,7 +75,6 @@ class Request:
         "_write_on",
         "annotations",
         "audit_id",
-        "audit_object",
         "deadline",
         "early",
         "environ",
@@ -105,7 +104,6 @@ class Request:
         self.deadline: float | None = None
         self.warnings: dict[str, None] = {}  # a set that keeps the order: a body can cause a hundred thousand
         self.annotations: dict[str, str] = {}
-        self.audit_object: Any = None
         self.times: dict[str, float] | None = None
         self.response_headers: Headers = []
         self.on_start: list[OnStart] = []

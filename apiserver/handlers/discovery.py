@@ -26,7 +26,6 @@ from apiserver.handlers.response import write_bytes, write_value
 
 Object = dict[str, Any]
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-HIDDEN_VERBS = ("proxy", "connect")
 
 
 def storage_version_hash(kind: GroupVersionKind) -> str:

@@ -43,10 +43,6 @@ class ProtobufCodec:
         meta = _META + kind
         return meta if meta in definitions() else ""
 
-    def can_encode(self, api_version: str, kind: str) -> bool:
-        """Whether a kind has a message."""
-        return bool(self.message_of(api_version, kind))
-
     def _plan(self, api_version: str, kind: str) -> tuple[str, Plan]:
         name = self.message_of(api_version, kind)
         group, _, version = api_version.rpartition("/")

@@ -165,14 +165,12 @@ class SqliteWatch:
         self._from = from_revision
         self._queue: queue.SimpleQueue[WatchBatch | StorageError | None] = queue.SimpleQueue()
         self._closed = False
-        self._lagging = False
 
     def offer(self, events: Sequence[StorageEvent], until: int) -> bool:
         """Called by the feed with all events up to ``until``; False if this watch must read the log by itself."""
         if until < self._from:
             return True
         if self._queue.qsize() >= _QUEUED_BATCHES:
-            self._lagging = True
             self._queue.put(None)
             return False
         if events:
@@ -194,7 +192,6 @@ class SqliteWatch:
         position = self._from
         try:
             while not self._closed:
-                self._lagging = False
                 live = self._feed.attach(self)
                 while position < live and not self._closed:
                     events, position = read_events(self._database, self._prefix, position, live)

@@ -8,7 +8,7 @@ COMPAT: pkg/apis/core/v1 SetDefaults_PodSpec, SetDefaults_Pod, SetDefaults_Conta
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 Object = dict[str, Any]
@@ -202,10 +202,3 @@ def _set_volume_defaults(volume: Object) -> None:
     for field in sources:
         if field in _SOURCES:
             _SOURCES[field](volume[field])
-
-
-def containers_of(spec: Object) -> Iterator[tuple[str, int, Object]]:
-    """Every container of a spec, with the list it is in and its place there."""
-    for name in CONTAINER_LISTS:
-        for i, container in enumerate(spec.get(name) or ()):
-            yield name, i, container
