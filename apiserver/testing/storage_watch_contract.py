@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from apiserver.api.storage import EventType, Storage, StorageEvent
 from apiserver.testing.watch_reader import WatchReader
+
+ROUNDS = 20
 
 
 class WatchContract:
@@ -129,6 +132,23 @@ class WatchContract:
             storage.request_progress()
             reader.wait_for_revision(outside)
         assert reader.events == []
+
+    def test_progress_asked_for_before_the_iteration_is_reported_when_it_begins(
+        self, storage: Storage, prefix: str
+    ) -> None:
+        begin = storage.create(prefix + "a", b"")
+        began = time.monotonic()
+        for _round in range(ROUNDS):
+            outside = storage.create(f"/elsewhere/{uuid.uuid4()}", b"")
+            watch = storage.watch(prefix, begin)
+            storage.request_progress()
+            for batch in watch:
+                assert not batch.events
+                if batch.revision >= outside:
+                    break
+            watch.close()
+        # Reports that nobody asked for come seconds apart.
+        assert time.monotonic() - began < ROUNDS
 
     def test_progress_never_overtakes_events(
         self, storage: Storage, other: Storage, prefix: str, watching: Callable[[int], WatchReader]

@@ -32,8 +32,9 @@ MARKER = "!apiserver-progress"
 """Last part of the key that is written to learn how far a watch is; watches and lists don't show it."""
 
 _PROGRESS_SECONDS = 2.0
-_SILENCE_SECONDS = 10.0
+_AGAIN_SECONDS = 0.1
 _MARK_SECONDS = 0.1
+_SILENCE_SECONDS = 10.0
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 _STATUS_SECONDS = 2.0
@@ -69,7 +70,9 @@ class EtcdWatch:
         self._call: Any = None
         self._heard = 0.0
         self._reading = True
+        self._owed = False
         self._marked = 0.0
+        self._marking: Any = None
         self._ordered = False
 
     def __iter__(self) -> Iterator[WatchBatch]:
@@ -103,7 +106,6 @@ class EtcdWatch:
             etcdrpc.StatusRequest(), _STATUS_SECONDS, metadata=self._client.metadata or None
         )
         self._ordered = progress_is_ordered(status.version)
-        self._outbox = queue.SimpleQueue()
         self._heard = time.monotonic()
         # The server ends the stream when it has lost its leader. COMPAT: clientv3.WithRequireLeader.
         metadata = (*self._client.metadata, ("hasleader", "true"))
@@ -123,7 +125,8 @@ class EtcdWatch:
         progress = etcdrpc.WatchRequest(progress_request=etcdrpc.WatchProgressRequest())
         while True:
             try:
-                if outbox.get(timeout=_PROGRESS_SECONDS) is None:
+                # etcd sends no progress while the watch still reads its past, so it is asked again.
+                if outbox.get(timeout=_AGAIN_SECONDS if self._owed else _PROGRESS_SECONDS) is None:
                     return
             except queue.Empty:
                 if self._is_silent() and self._call is not None:
@@ -166,6 +169,8 @@ class EtcdWatch:
     def _events(self, raw: Any) -> WatchBatch:
         events = [_event(event) for event in raw if not event.kv.key.endswith(_MARKER_BYTES)]
         self._position = raw[-1].kv.mod_revision
+        if len(events) < len(raw):
+            self._owed = False
         return WatchBatch(events, self._position)
 
     def _progress(self, revision: int) -> WatchBatch | None:
@@ -174,26 +179,33 @@ class EtcdWatch:
         elif revision > self._position:
             self._mark()
             return None
+        self._owed = False
         return WatchBatch((), self._position)
 
     def _mark(self) -> None:
         """Write the key whose event tells how far the watch is, without waiting for the answer."""
         now = time.monotonic()
-        if now - self._marked < _MARK_SECONDS:
+        if now - self._marked < _MARK_SECONDS or (self._marking is not None and not self._marking.done()):
             return
         self._marked = now
         request = etcdrpc.PutRequest(key=self._prefix.encode() + _MARKER_BYTES)
-        PUT(self._client.endpoint).future(request, _STATUS_SECONDS, metadata=self._client.metadata or None)
+        # gRPC cancels a call that nobody holds.
+        self._marking = PUT(self._client.endpoint).future(
+            request, _STATUS_SECONDS, metadata=self._client.metadata or None
+        )
 
     def request_progress(self) -> None:
-        """Have etcd report how far this watch is."""
+        """Have etcd report how far this watch is; before the iteration begins, as soon as it does."""
+        self._owed = True
         self._outbox.put(True)
 
     def _end_call(self) -> None:
         call, self._call = self._call, None
         if call is not None:
             call.cancel()
-        self._outbox.put(None)
+        # What is asked from now on is for the next stream.
+        ended, self._outbox = self._outbox, queue.SimpleQueue()
+        ended.put(None)
 
     def close(self) -> None:
         """End the iteration, from any thread."""

@@ -195,7 +195,7 @@ class SqliteWatch:
                 live = self._feed.attach(self)
                 while position < live and not self._closed:
                     events, position = read_events(self._database, self._prefix, position, live)
-                    if events:
+                    if events or position >= live:
                         yield WatchBatch(events, position)
                 for batch in self._live():
                     yield batch
