@@ -12,11 +12,30 @@ from pathlib import Path
 
 import pytest
 
+from tests import server as server_module
 from tests.etcd_server import EtcdServer
-from tests.server import GunicornProcess, ServerProcess
+from tests.server import GTHREAD, GTHREAD_SETTINGS, OURS, GunicornProcess, ServerProcess
 
 STORES = ("sqlite", "etcd")
 _numbers = itertools.count()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--worker-class", choices=(OURS, GTHREAD), default=OURS, help="gunicorn's worker class of servers under test"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    server_module.worker_class = config.getoption("--worker-class")
+    config.addinivalue_line("markers", "hub: about the phases of a graceful stop, which only our worker class has")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--worker-class") != OURS:
+        ours = [item for item in items if item.get_closest_marker("hub")]
+        config.hook.pytest_deselected(items=ours)
+        items[:] = [item for item in items if item not in set(ours)]
 
 
 @pytest.fixture(scope="session")
@@ -43,12 +62,8 @@ def servers(
 
         def start(kind: str) -> ServerProcess:
             folder = tmp_path_factory.mktemp("server")
-            if kind == "gthread":
-                # It finds out late that the client of a watch has gone: until then a thread is busy.
-                settings = {"GUNICORN_CMD_ARGS": "--worker-class=gthread", "APISERVER_THREADS": "100"}
-                made = stack.enter_context(GunicornProcess(folder, Path(sys.executable).parent, settings))
-                stack.callback(made.kill)
-                return made
+            if kind == GTHREAD:
+                return stack.enter_context(GunicornProcess(folder, Path(sys.executable).parent, GTHREAD_SETTINGS))
             return stack.enter_context(ServerProcess(folder, *store_arguments(kind, request)))
 
         yield functools.cache(start)

@@ -26,6 +26,16 @@ import httpx
 START_SECONDS = 90.0
 STOP_SECONDS = 60.0
 TOKENS = 'admin-token,admin,admin-uid,"system:masters"\nalice-token,alice,alice-uid\n'
+OURS = "hub"
+GTHREAD = "gthread"
+GTHREAD_SETTINGS = {
+    "APISERVER_THREADS": "100",
+    # A thread finds out late that the client of its watch has gone; the end must not wait for that.
+    "GUNICORN_CMD_ARGS": "--worker-class=gthread --graceful-timeout=3",
+}
+worker_class = OURS
+"""What servers are started with, unless a test chooses: the option ``--worker-class`` of the suite."""
+
 _LINE = re.compile(r"https://[^\s,]+")
 
 
@@ -85,8 +95,18 @@ class ServerProcess:
 
     def _command(self, port: str) -> tuple[list[str], dict[str, str]]:
         """What to start, and what its environment holds beside ours."""
+        if worker_class == GTHREAD:
+            return self._gunicorn(Path(self._python).parent, port, GTHREAD_SETTINGS)
         command = [self._python, "-m", "apiserver", "serve", f"--data-dir={self.data}", f"--secure-port={port}"]
         return [*command, f"--token-auth-file={self.tokens}", *self._arguments], self._environment
+
+    def _gunicorn(self, scripts: Path, port: str, settings: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+        """The same server under the gunicorn of the folder ``scripts``: what are flags above, by environment."""
+        command = [str(scripts / "gunicorn"), "-c", "python:apiserver.serving.gunicorn_conf", "apiserver.wsgi:app"]
+        flags = (f"--data-dir={self.data}", f"--secure-port={port}", f"--token-auth-file={self.tokens}")
+        pairs = (flag.removeprefix("--").partition("=") for flag in (*flags, *self._arguments))
+        ours = {f"APISERVER_{name.replace('-', '_').upper()}": value for name, _, value in pairs}
+        return command, {**settings, **ours, **self._environment}
 
     def _wait_for_url(self, begin: int, deadline: float) -> str:
         while True:
@@ -232,13 +252,7 @@ class GunicornProcess(ServerProcess):
 
     def __init__(self, directory: Path, scripts: Path, settings: Mapping[str, str] | None = None) -> None:
         super().__init__(directory, environment=settings)
-        self._gunicorn = scripts / "gunicorn"
+        self._scripts = scripts
 
     def _command(self, port: str) -> tuple[list[str], dict[str, str]]:
-        command = [str(self._gunicorn), "-c", "python:apiserver.serving.gunicorn_conf", "apiserver.wsgi:app"]
-        settings = {
-            "APISERVER_DATA_DIR": str(self.data),
-            "APISERVER_SECURE_PORT": port,
-            "APISERVER_TOKEN_AUTH_FILE": str(self.tokens),
-        }
-        return command, {**settings, **self._environment}
+        return self._gunicorn(self._scripts, port, {})

@@ -6,14 +6,33 @@ the application. ``apiserver.wsgi:app`` has them all.
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+import ssl
+from typing import Any, Protocol, runtime_checkable
 
 PEER_CERTIFICATE = "apiserver.peercert"
 """Key of the WSGI environ: the client's verified certificate in DER (``bytes``), or None.
 
 Verified against the server's client CA by the TLS library; who it stands for is for the authenticator to say.
-Set by our worker only. Under another server the key is missing and nobody is authenticated by certificate.
+Set by our worker; :func:`peer_certificate` finds it under gunicorn's own workers, too. Under another server nobody is
+authenticated by certificate.
 """
+
+_SOCKET = "gunicorn.socket"
+
+
+def verified_certificate(sock: Any) -> bytes | None:
+    """What the client of a connection has shown and the TLS library has verified, in DER; None for everything else."""
+    if isinstance(sock, ssl.SSLSocket) and sock.context.verify_mode != ssl.CERT_NONE:
+        return sock.getpeercert(True)
+    return None
+
+
+def peer_certificate(environ: dict[str, Any]) -> bytes | None:
+    """The client's verified certificate in DER, of a request under any of gunicorn's workers."""
+    if PEER_CERTIFICATE not in environ:
+        environ[PEER_CERTIFICATE] = verified_certificate(environ.get(_SOCKET))
+    found: bytes | None = environ[PEER_CERTIFICATE]
+    return found
 
 
 @runtime_checkable

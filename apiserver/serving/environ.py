@@ -14,7 +14,7 @@ from gunicorn.http.errors import ConfigurationProblem
 from gunicorn.http.wsgi import base_environ
 from gunicorn.util import unquote_to_wsgi_str
 
-from apiserver.api.serving import PEER_CERTIFICATE
+from apiserver.api.serving import PEER_CERTIFICATE, verified_certificate
 
 if TYPE_CHECKING:
     from apiserver.serving.connection import Connection
@@ -41,11 +41,7 @@ def connection_template(worker: dict[str, Any], conn: Connection) -> dict[str, A
     template = worker.copy()
     tls = isinstance(conn.sock, ssl.SSLSocket)
     template["wsgi.url_scheme"] = "https" if tls else "http"
-    template[PEER_CERTIFICATE] = (
-        conn.sock.getpeercert(True)
-        if isinstance(conn.sock, ssl.SSLSocket) and conn.sock.context.verify_mode != ssl.CERT_NONE
-        else None
-    )
+    template[PEER_CERTIFICATE] = verified_certificate(conn.sock)
     template["gunicorn.socket"] = conn.sock
     if isinstance(conn.peer, tuple):
         template["REMOTE_ADDR"], template["REMOTE_PORT"] = conn.peer[0], str(conn.peer[1])

@@ -179,7 +179,7 @@ def gunicorn_settings(prepared: Prepared) -> dict[str, Any]:
         "ca_certs": str(prepared.client_authorities),
         # COMPAT: kube-apiserver asks for a certificate and does without.
         "cert_reqs": ssl.CERT_OPTIONAL,
-        "when_ready": lambda server: write_kubeconfig(prepared, server.LISTENERS),
+        "when_ready": lambda server: listening(prepared, server.LISTENERS),
         "on_reload": lambda server: renew(prepared, server.LISTENERS),
         "post_worker_init": lambda worker: announce(prepared, worker),
     }
@@ -191,9 +191,10 @@ def set_up_logs(config: Config) -> None:
     configure.report()
 
 
-def write_kubeconfig(prepared: Prepared, listeners: Sequence[Any]) -> None:
-    """Write the kubeconfig for the port that gunicorn listens on."""
+def listening(prepared: Prepared, listeners: Sequence[Any]) -> None:
+    """Tell the workers to come, and in the kubeconfig the clients, the port that gunicorn listens on."""
     port = listeners[0].getsockname()[1]
+    configure.listening(port)
     kubeconfig.write(prepared.kubeconfig, url(prepared.config, port), prepared.authority, prepared.admin)
 
 
@@ -201,7 +202,7 @@ def renew(prepared: Prepared, listeners: Sequence[Any]) -> None:
     """At SIGHUP: make certificates anew that will end soon, before new workers read them."""
     try:
         prepare(prepared.config)
-        write_kubeconfig(prepared, listeners)
+        listening(prepared, listeners)
     except OSError as ex:  # raised from here, it would end gunicorn
         logging.getLogger(__name__).error("Certificates were not renewed: %s", ex)
 

@@ -20,7 +20,7 @@ from apiserver.api import logs
 from apiserver.api.auth import Authenticator, User, authenticated
 from apiserver.api.errors import Unauthorized
 from apiserver.api.request import Request
-from apiserver.api.serving import PEER_CERTIFICATE
+from apiserver.api.serving import peer_certificate
 
 LOG = logging.getLogger(__name__)
 CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
@@ -67,7 +67,7 @@ class ClientCertificate:
 
     def authenticate(self, request: Request) -> User | None:
         """The user of the connection's certificate. :raises Unauthorized: it has ended, or names nobody properly."""
-        der = request.environ.get(PEER_CERTIFICATE)
+        der = peer_certificate(request.environ)
         if not der:
             return None
         known = self._known.get(der) or self._learn(der)

@@ -18,7 +18,7 @@ from apiserver.api.auth import authenticated
 from apiserver.api.errors import Unauthorized
 from apiserver.api.request import ENVIRON_KEY, Headers, Request
 from apiserver.api.server import Filter, Server, WsgiApp
-from apiserver.api.serving import PEER_CERTIFICATE
+from apiserver.api.serving import peer_certificate
 
 LOG = logging.getLogger(__name__)
 REFUSAL = Unauthorized()
@@ -40,7 +40,7 @@ def attempted(request: Request) -> str:
     """What audit says of a request that was not authenticated. COMPAT: endpoints/filters getAuthMethods"""
     scheme, _, rest = request.environ.get("HTTP_AUTHORIZATION", "").strip().partition(" ")
     tried = [name for name in ("basic", "bearer") if rest and scheme.lower() == name]
-    if request.environ.get(PEER_CERTIFICATE):
+    if peer_certificate(request.environ):
         tried.append("x509")
     if not tried:
         return "Authentication failed, no credentials provided"

@@ -1,17 +1,25 @@
-"""What a newcomer types: real kubectl, two minors of it, against a real server on each store."""
+"""What a newcomer types: real kubectl, two minors of it, against a real server: on each store, and under gthread."""
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import STORES
 from tests.kubectl import KUBECTLS, SECONDS, Kubectl
-from tests.server import ServerProcess
+from tests.server import GTHREAD, ServerProcess
 
 GUESTBOOK = Path(__file__).parent / "guestbook.yaml"
+
+
+@pytest.fixture(params=(*STORES, GTHREAD), scope="session")
+def server(request: pytest.FixtureRequest, servers: Callable[[str], ServerProcess]) -> ServerProcess:
+    """A running server; kubectl shows it the certificate of the administrator."""
+    return servers(request.param)
 
 
 @pytest.fixture(params=list(KUBECTLS))

@@ -274,6 +274,7 @@ def follow(server: ServerProcess, opened: threading.Event) -> list[str]:
         return types
 
 
+@pytest.mark.hub
 @pytest.mark.parametrize("store", STORES)
 def test_sigterm_fails_readyz_first_then_finishes_what_was_begun(
     store: str, request: pytest.FixtureRequest, tmp_path: Path
@@ -301,6 +302,7 @@ def test_sigterm_fails_readyz_first_then_finishes_what_was_begun(
             httpx.get(server.url, verify=server.context)
 
 
+@pytest.mark.hub
 def test_new_requests_can_be_told_to_come_back_later_while_the_last_are_answered(tmp_path: Path) -> None:
     with (
         ServerProcess(tmp_path, "--shutdown-send-retry-after=true") as server,
@@ -319,6 +321,7 @@ def test_new_requests_can_be_told_to_come_back_later_while_the_last_are_answered
         assert server.stop() == 0
 
 
+@pytest.mark.hub
 def test_a_request_whose_body_is_still_coming_is_answered(tmp_path: Path) -> None:
     body = json.dumps({"metadata": {"name": "slow"}}).encode()
     begun, go_on = threading.Event(), threading.Event()

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from tests.conftest import STORES
-from tests.server import ServerProcess
+from tests.server import GTHREAD, ServerProcess
 
 
-@pytest.fixture(params=(*STORES, "gthread"), scope="session")
+@pytest.fixture(params=(*STORES, GTHREAD), scope="session")
 def server(request: pytest.FixtureRequest, servers: Callable[[str], ServerProcess]) -> ServerProcess:
     """A running server; tests use namespaces of their own in it."""
     return servers(request.param)
