@@ -1,11 +1,13 @@
 """From declarations to endpoints: what each resource plugin returned becomes a store, scopes and routes.
 
-Called once by :mod:`apiserver.server` while the server is built.
+Called by :mod:`apiserver.server` while the server is built, and by :mod:`apiserver.changing` for resources that come
+and go while it runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,12 +41,17 @@ class Shared:
 
 
 class Installation:
-    """All endpoints of a server, and the storage objects behind them."""
+    """All endpoints of a server, and the storage objects behind them.
+
+    ``endpoints`` and ``resources`` are replaced, never changed: who holds one has a consistent state, and sees by its
+    identity whether something has changed since.
+    """
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
-        self.endpoints: list[Endpoint] = []
-        self.resources: list[Resource] = []
+        self._lock = threading.Lock()
+        self.endpoints: Sequence[Endpoint] = ()
+        self.resources: Sequence[Resource] = ()
         self._stores: dict[GroupResource, Any] = {}
         self._older: dict[str, dict[str, Callable[[dict[str, Any]], None]]] = {}
         self._declared: dict[GroupResource, Resource] = {}
@@ -60,10 +67,25 @@ class Installation:
         served = list(served)
         for resource in (*declared, *served):
             self._declared.setdefault(resource.group_resource, resource)
-            if resource.to_storage is not None:
-                self._older.setdefault(resource.key_prefix, {})[str(resource.group_version)] = resource.to_storage
-        for resource in served:
-            self._add(resource)
+            self._know(resource)
+        self._add(served)
+
+    def replace(self, gone: Sequence[Resource], come: Sequence[Resource]) -> None:
+        """Take resources away and install others, in one step for readers.
+
+        Watches of what is gone end. Resources of one ``storage_prefix`` must go together, and no plugin's may go.
+        """
+        with self._lock:
+            self._forget(gone)
+            self._shared.kinds.add(come)
+            for resource in come:
+                self._declared[resource.group_resource] = resource
+                self._know(resource)
+            self._add(come)
+
+    def _know(self, resource: Resource) -> None:
+        if resource.to_storage is not None:
+            self._older.setdefault(resource.key_prefix, {})[str(resource.group_version)] = resource.to_storage
 
     def resource(self, gvr: GroupVersionResource) -> Resource | None:
         """A declaration that was installed."""
@@ -79,15 +101,33 @@ class Installation:
         """The generic stores, one for each resource."""
         return [s for s in self._stores.values() if isinstance(s, Store)]
 
-    def _add(self, resource: Resource) -> None:
+    def _add(self, resources: Sequence[Resource]) -> None:
+        made = [endpoint for resource in resources for endpoint in self._endpoints_of(resource)]
+        self.endpoints = (*self.endpoints, *made)
+        self.resources = (*self.resources, *resources)
+
+    def _endpoints_of(self, resource: Resource) -> Iterator[Endpoint]:
         store = self._make_store(resource)
-        self.resources.append(resource)
         self._by_gvr[resource.gvr] = resource
         self._stores.setdefault(resource.group_resource, store)
-        self.endpoints.append(self._endpoint(resource, "", store, resource.strategy, None, resource.verbs))
+        yield self._endpoint(resource, "", store, resource.strategy, None, resource.verbs)
         for sub in resource.subresources:
             storage, strategy = self._of_subresource(resource, store, sub)
-            self.endpoints.append(self._endpoint(resource, sub.name, storage, strategy, sub, sub.verbs))
+            yield self._endpoint(resource, sub.name, storage, strategy, sub, sub.verbs)
+
+    def _forget(self, gone: Sequence[Resource]) -> None:
+        lost = {id(resource) for resource in gone}
+        self.endpoints = tuple(e for e in self.endpoints if id(e.resource) not in lost)
+        self.resources = tuple(r for r in self.resources if id(r) not in lost)
+        self._shared.kinds.remove(gone)
+        for resource in gone:
+            self._by_gvr.pop(resource.gvr, None)
+            for known in (self._stores, self._declared):
+                known.pop(resource.group_resource, None)
+        for prefix in {resource.key_prefix for resource in gone}:
+            self._older.pop(prefix, None)
+            self._codecs.pop(prefix, None)
+            self._shared.server.feed.remove(f"{self._shared.root}{prefix}/")
 
     def _make_store(self, resource: Resource) -> Any:
         shared = self._shared

@@ -14,7 +14,7 @@ import falcon
 from falcon.routing import CompiledRouterOptions
 
 from apiserver.api.errors import ApiError, NotFound, PlainError, ServiceUnavailable
-from apiserver.api.names import GroupVersion
+from apiserver.api.names import GroupResource, GroupVersion
 from apiserver.api.request import Request, RequestInfo
 from apiserver.api.server import DelegateMatch, Route
 from apiserver.handlers.discovery import Discovery, write_legacy, write_root
@@ -96,24 +96,37 @@ def _pass_on(req: falcon.Request, resp: falcon.Response, ex: Exception, params: 
 
 
 class ResourceDelegate:
-    """Claims declared resources, discovery documents and routes.
+    """Claims resources, their discovery documents and routes.
 
-    :param endpoints: of all resources and subresources.
+    :param endpoints: of its resources and subresources.
+    :param discovery: makes the documents of all that the server serves, this delegate's resources or not.
     :param routes: paths that are no resources.
+    :param name: what it is called where people see who answers a path.
+    :param declared: whether plugins have declared its resources, so that they never change: it then answers for the
+        lists of all groups, too.
     """
 
-    name = "resources"
-
-    def __init__(self, endpoints: Sequence[Endpoint], discovery: Discovery, routes: Sequence[Route]) -> None:
+    def __init__(
+        self,
+        endpoints: Sequence[Endpoint],
+        discovery: Callable[[], Discovery],
+        routes: Sequence[Route] = (),
+        *,
+        name: str = "resources",
+        declared: bool = True,
+    ) -> None:
+        self.name = name
         self.endpoints = tuple(endpoints)
         self.discovery = discovery
         self.routes = tuple(routes)
+        self._declared = declared
         self._by_name = {(e.resource.group, e.resource.version, e.resource.plural, e.subresource): e for e in endpoints}
         self._exact = {r.path: self._of_route(r) for r in routes if not r.prefix}
         self._prefixes = sorted(((r.path, self._of_route(r)) for r in routes if r.prefix), reverse=True)
         self._listed = {r.path for r in routes if r.listed}
         self._groups = {e.resource.group for e in endpoints}
-        self._documents: dict[str, DelegateMatch] = {}
+        self._missing = DelegateMatch(responders=_Everything(_missing if declared else _unknown), delegate=name)
+        self._documents: tuple[Discovery | None, dict[str, DelegateMatch]] = None, {}
 
     def _of_route(self, route: Route) -> DelegateMatch:
         responders: Any = _Everything(_adapter(route.app))
@@ -123,8 +136,8 @@ class ResourceDelegate:
 
     def paths(self) -> list[str]:
         """Every path that ``GET /`` lists of what this delegate serves."""
-        found = {"/api", "/apis", "/apis/", *self._listed}
-        for group, version in self.discovery.by_version:
+        found = {"/api", "/apis", "/apis/", *self._listed} if self._declared else set()
+        for group, version in {e.resource.group_version for e in self.endpoints}:
             found |= {f"/apis/{group}", f"/apis/{group}/{version}"} if group else {f"/api/{version}"}
         return sorted(found)
 
@@ -142,12 +155,20 @@ class ResourceDelegate:
     def _resource(self, info: RequestInfo) -> DelegateMatch | None:
         endpoint = self._by_name.get((info.group, info.version, info.resource, info.subresource))
         if endpoint is None or not self._fits(endpoint, info):
-            return _MISSING if info.group in self._groups else None
+            return self._refusal(info)
         if len(info.parts) > 1 and info.verb != "watch":
             place = OBJECT
         else:
             place = COLLECTION if info.namespace or not endpoint.resource.namespaced else EVERYWHERE
         return DelegateMatch(responders=endpoint.methods[place], delegate=self.name)
+
+    def _refusal(self, info: RequestInfo) -> DelegateMatch | None:
+        """The answer for a resource that is not here, None if it may be elsewhere."""
+        if self._declared:
+            return self._missing if info.group in self._groups else None
+        # COMPAT: crdHandler.ServeHTTP: only a subresource is refused by name, everything else is for the next delegate
+        parent = (info.group, info.version, info.resource, "")
+        return self._missing if info.subresource and parent in self._by_name else None
 
     @staticmethod
     def _fits(endpoint: Endpoint, info: RequestInfo) -> bool:
@@ -161,12 +182,19 @@ class ResourceDelegate:
 
     def _document(self, path: str) -> DelegateMatch | None:
         path = path.rstrip("/")
-        found = self._documents.get(path)
+        if not path.startswith(("/api/", "/apis/")) and not (self._declared and path in ("/api", "/apis")):
+            return None
+        discovery = self.discovery()
+        made_of, documents = self._documents
+        if made_of is not discovery:
+            documents = {}
+            self._documents = discovery, documents
+        found = documents.get(path)
         if found is None:
-            responders = self._make_document(path)
+            responders = self._make_document(path, discovery)
             if responders is None:
-                return _MISSING if self._below_known_group(path) else None
-            found = self._documents[path] = DelegateMatch(responders=responders, delegate=self.name)
+                return self._missing if self._declared and self._below_known_group(path) else None
+            found = documents[path] = DelegateMatch(responders=responders, delegate=self.name)
         return found
 
     def _below_known_group(self, path: str) -> bool:
@@ -175,13 +203,14 @@ class ResourceDelegate:
             return False
         return "" in self._groups if parts[0] == "api" else len(parts) > 2 and parts[1] in self._groups
 
-    def _make_document(self, path: str) -> Any:
-        discovery = self.discovery
+    def _make_document(self, path: str, discovery: Discovery) -> Any:
         if path == "/api":
             return _Everything(lambda q, s: write_root(q, s, discovery.core_versions, discovery.aggregated_core))
         if path == "/apis":
             return _Everything(lambda q, s: write_root(q, s, discovery.group_list, discovery.aggregated_groups))
-        _, prefix, *rest = path.split("/") if path.startswith(("/api/", "/apis/")) else ("", "")
+        _, prefix, *rest = path.split("/")
+        if (rest[0] if prefix == "apis" else "") not in self._groups:
+            return None
         if prefix == "apis" and len(rest) == 1 and (group := discovery.group(rest[0])):
             return _Everything(lambda q, s: write_legacy(q, s, group))
         version = GroupVersion(*rest) if prefix == "apis" and len(rest) == 2 else None
@@ -197,4 +226,7 @@ def _missing(req: falcon.Request, resp: falcon.Response, **_params: Any) -> None
     raise NotFound.for_route()
 
 
-_MISSING = DelegateMatch(responders=_Everything(_missing), delegate=ResourceDelegate.name)
+def _unknown(req: falcon.Request, resp: falcon.Response, **_params: Any) -> None:  # noqa: ARG001 - a responder
+    info = Request.of(req.env).info
+    assert info is not None
+    raise NotFound.for_object(GroupResource(info.group, info.resource), info.name)

@@ -32,10 +32,11 @@ from apiserver.api.server import Lister, Route, WsgiApp
 from apiserver.api.settings import Config
 from apiserver.api.storage import Storage
 from apiserver.chain import wrap
+from apiserver.changing import ChangingResources
 from apiserver.configure import Setup
 from apiserver.enablement import Enablement
 from apiserver.handlers.discovery import Discovery
-from apiserver.handlers.endpoints import describe
+from apiserver.handlers.endpoints import Endpoint, describe
 from apiserver.handlers.routes import standard_routes
 from apiserver.installation import Installation, Shared
 from apiserver.lifecycle import Lifecycle
@@ -76,7 +77,8 @@ class Server:
         self.authorizers: Sequence[Authorizer] = self._made("apiserver_authorizer")
         self._connecters = self._collect_connecters()
         self.health_checks = self._health_checks()
-        self.discovery = Discovery(self._installation.endpoints, self._address())
+        self._discovery = Discovery((), "")
+        self._changing: list[ChangingResources] = []
         self.resource_delegate = ResourceDelegate(self._installation.endpoints, self.discovery, self._routes())
         self._app = self._chain()
 
@@ -171,10 +173,35 @@ class Server:
 
     def routes(self) -> list[dict[str, Any]]:
         """Every path of declared resources, documents and routes, with who answers it."""
-        delegate = self.resource_delegate
-        rows = [{**row, "delegate": delegate.name} for e in delegate.endpoints for row in describe(e)]
-        rows += [{"path": p, "delegate": delegate.name, "verbs": ["get"], "kind": ""} for p in delegate.paths()]
+        rows = []
+        for delegate in self.delegates():
+            rows += [{**row, "delegate": delegate.name} for e in delegate.endpoints for row in describe(e)]
+            rows += [{"path": p, "delegate": delegate.name, "verbs": ["get"], "kind": ""} for p in delegate.paths()]
         return sorted(rows, key=lambda row: str(row["path"]))
+
+    def delegates(self) -> Sequence[ResourceDelegate]:
+        """Who answers for resources: declared ones, and those that may change."""
+        return [self.resource_delegate, *(changing.delegate for changing in self._changing)]
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        """All that is served at this moment; another sequence when something has changed."""
+        for changing in self._changing:
+            changing.refresh()
+        return self._installation.endpoints
+
+    def discovery(self) -> Discovery:
+        """The discovery documents of all that is served at this moment."""
+        endpoints = self.endpoints()
+        found = self._discovery
+        if found.endpoints is not endpoints:
+            found = self._discovery = Discovery(endpoints, self._address())
+        return found
+
+    def changing_resources(self, name: str, refresh: Callable[[], None]) -> ChangingResources:
+        """A new set of resources that may change."""
+        changing = ChangingResources(name, refresh, self._installation, self.discovery)
+        self._changing.append(changing)
+        return changing
 
     def store(self, resource: GroupResource) -> Any:
         """The storage object of a resource."""

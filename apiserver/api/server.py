@@ -53,6 +53,17 @@ class Lister(Protocol):
     def list(self, namespace: str = "", labels: Mapping[str, str] | None = None) -> Sequence[EncodedObject]:
         """All objects (of a namespace) that carry ``labels``, in key order."""
 
+    @property
+    def revision(self) -> int:
+        """Of the newest change of this resource that the cache has; 0 before it is loaded. Costs next to nothing."""
+
+    def wait_until_newest(self) -> None:
+        """Return when every write acknowledged before this call, by any server, is in the cache. Asks the store.
+
+        :raises StorageError: the store is away.
+        :raises Timeout: it takes too long.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class DelegateMatch:
@@ -64,6 +75,20 @@ class DelegateMatch:
     app: WsgiApp | None = None
     responders: Mapping[str, Callable[..., None]] | None = None
     delegate: str = ""
+
+
+class ChangingResources(Protocol):
+    """Resources that come and go while the server runs: routes, discovery and OpenAPI follow at once."""
+
+    def serve(self, resources: Sequence[Resource]) -> None:
+        """From now on serve these and no others.
+
+        A declaration that is the very same object as before goes on undisturbed. Any other one is installed anew,
+        together with all that share its ``storage_prefix``: open watches of it end.
+        """
+
+    def claim(self, request: Request) -> DelegateMatch | None:
+        """For the hook ``apiserver_delegate``: who answers a request for these resources, None for others."""
 
 
 class Lifecycle(Protocol):
@@ -117,6 +142,13 @@ class Server(Protocol):
 
     def lister(self, resource: GroupResource) -> Lister:
         """Read access from the watch cache."""
+
+    def changing_resources(self, name: str, refresh: Callable[[], None]) -> ChangingResources:
+        """A new set of resources that may change, empty at first.
+
+        :param name: of the delegate that answers for them.
+        :param refresh: called before discovery and OpenAPI documents are made, so that they show what is newest.
+        """
 
     def connecter(self, subresource: str) -> Connect | None:
         """What a plugin serves connections of ``pods/exec`` or the like with, None if there is none."""

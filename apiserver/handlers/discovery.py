@@ -42,6 +42,7 @@ class Discovery:
     """
 
     def __init__(self, endpoints: Sequence[Endpoint], address: str) -> None:
+        self.endpoints = endpoints
         self._address = address
         self.by_version: dict[GroupVersion, list[Endpoint]] = {}
         for endpoint in endpoints:

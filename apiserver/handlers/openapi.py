@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from apiserver.api.errors import status_line
@@ -20,21 +19,30 @@ from apiserver.schema.openapi import handler as answers
 class OpenAPI:
     """Serves ``/openapi/v2`` and ``/openapi/v3``; builds nothing before it is asked.
 
-    :param endpoints: of all resources and subresources.
+    :param endpoints: tells those of all resources and subresources; another sequence when something has changed.
     :param minor: the Kubernetes minor whose definitions are used.
     :param git_version: for the documents' ``info.version``.
     """
 
-    def __init__(self, endpoints: Sequence[Endpoint], minor: int, git_version: str) -> None:
+    def __init__(self, endpoints: Callable[[], Sequence[Endpoint]], minor: int, git_version: str) -> None:
         self._endpoints = endpoints
         self._minor = minor
         self._git_version = git_version
         self._gzip: dict[str, tuple[str, bytes]] = {}
+        self._documents: tuple[Sequence[Endpoint] | None, Documents | None] = None, None
 
-    @cached_property
+    @property
     def documents(self) -> Documents:
-        """The documents of what is installed."""
-        return Documents(list(served(self._endpoints)), minor=self._minor, git_version=self._git_version)
+        """The documents of what is served now."""
+        endpoints = self._endpoints()
+        made_of, documents = self._documents
+        if made_of is not endpoints or documents is None:
+            made = Documents(list(served(endpoints)), minor=self._minor, git_version=self._git_version)
+            if documents is not None:
+                made.inherit(documents)
+            documents = made
+            self._documents = endpoints, documents
+        return documents
 
     def routes(self) -> list[Route]:
         """The routes of all documents."""

@@ -24,7 +24,7 @@ LAST = "shutdown"
 def standard_routes(server: Server) -> list[Route]:
     """The routes, for a server whose resources are installed."""
     minor = server.minor
-    openapi = OpenAPI(server.installation.endpoints, minor, version.git_version(minor))
+    openapi = OpenAPI(server.endpoints, minor, version.git_version(minor))
     endpoints = _health(server)
     return [
         Route("/", index.app(lambda: _paths(server, endpoints)), methods=("GET",), listed=False),
@@ -50,7 +50,8 @@ def _health(server: Server) -> list[health.Health]:
 
 
 def _paths(server: Server, endpoints: Sequence[health.Health]) -> Iterator[str]:
-    yield from server.resource_delegate.paths()
+    for delegate in server.delegates():
+        yield from delegate.paths()
     for endpoint in endpoints:
         yield from endpoint.paths()
 

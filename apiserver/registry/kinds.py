@@ -37,6 +37,12 @@ class Kinds:
         """Make the kinds of these declarations known."""
         self._schemas.update({r.gvk: r.schema for r in resources if r.schema is not None})
 
+    def remove(self, resources: Iterable[Resource]) -> None:
+        """Forget the kinds of these declarations."""
+        for resource in resources:
+            for known in (self._schemas, self._custom, self._checks):
+                known.pop(resource.gvk, None)
+
     def registered(self, group: str, version: str, kind: str) -> bool:
         """Whether there is such a kind, served or not."""
         return GroupVersionKind(group, version, kind) in self._schemas or self._types.registered(group, version, kind)
@@ -59,10 +65,11 @@ class Kinds:
 
         :raises LookupError: there is none.
         """
-        if gvk in self._schemas:
-            if gvk not in self._custom:
-                self._custom[gvk] = self._compile(gvk)
-            return self._custom[gvk]
+        found = self._custom.get(gvk)
+        if found is None and gvk in self._schemas:
+            found = self._custom[gvk] = self._compile(gvk)
+        if found is not None:
+            return found
         found = self._types.kind(*gvk)
         if found is None:
             raise LookupError(f"no schema for {gvk}: declare Resource(schema=...)")

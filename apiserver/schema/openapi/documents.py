@@ -130,6 +130,12 @@ class Documents:
         inputs = [_CODE, key, self._minor, self._version, self._protobuf, declared]
         return _digest(orjson.dumps(inputs, option=orjson.OPT_SORT_KEYS))
 
+    def inherit(self, other: Documents) -> None:
+        """Take over what another has built of the same declarations."""
+        for key, document in list(other._built.items()):
+            if key in self._builders and self.hash(key) == document.hash:
+                self._built[key] = document
+
     # -- what is asked
 
     def index(self) -> Document:

@@ -37,5 +37,15 @@ class CacheLister:
         options = ListOptions(label_selector=selector, resource_version="0")
         return self._cache.list(self._prefix(namespace), options).items
 
+    @property
+    def revision(self) -> int:
+        """Of the newest change that the cache has."""
+        return self._cache.revision
+
+    def wait_until_newest(self) -> None:
+        """Return when everything that was acknowledged is in the cache."""
+        self._cache.load()
+        self._cache.wait_until_newest()
+
     def _prefix(self, namespace: str) -> str:
         return f"{self._cache.prefix}{namespace}/" if namespace else self._cache.prefix

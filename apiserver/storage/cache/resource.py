@@ -92,6 +92,12 @@ class ResourceCache:
         return self.contents is not None
 
     @property
+    def revision(self) -> int:
+        """Of the newest change of this resource; 0 when it has not been loaded."""
+        contents = self.contents
+        return contents.state.revision if contents is not None else 0
+
+    @property
     def capacity(self) -> int:
         """How many events the window may hold now."""
         contents = self.contents
