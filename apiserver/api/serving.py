@@ -17,6 +17,12 @@ Set by our worker; :func:`peer_certificate` finds it under gunicorn's own worker
 authenticated by certificate.
 """
 
+LINGERS = "apiserver.lingers"
+"""Key of the WSGI environ: true when the server lets the client read an answer that came before its body was read.
+
+Our worker does. Others close the connection upon the unread rest, and the client sees a broken one and no answer.
+"""
+
 _SOCKET = "gunicorn.socket"
 
 

@@ -9,12 +9,15 @@ from typing import Any
 
 from apiserver.api.errors import BadRequest, RequestEntityTooLarge
 from apiserver.api.request import Request
+from apiserver.api.serving import LINGERS
 from apiserver.handlers.negotiation import negotiate_input
 from apiserver.handlers.scope import Scope
 from apiserver.schema import body as bodies
 from apiserver.schema.decode import Decoded, DecodeError
 
 LIMIT = 3 * 1024 * 1024
+DISCARDED = 4 * LIMIT
+"""How much of a body that is too large is read before it is refused, under servers that need it."""
 Object = dict[str, Any]
 
 
@@ -25,14 +28,23 @@ def read(request: Request) -> bytes:
     """
     environ = request.environ
     length = environ.get("CONTENT_LENGTH")
-    if length and int(length) > LIMIT:
-        raise RequestEntityTooLarge.for_body(LIMIT)
     stream = environ["wsgi.input"]
-    data: bytes = stream.read(int(length)) if length else stream.read(LIMIT + 1)
-    if len(data) > LIMIT:
+    data: bytes = b""
+    if not length or int(length) <= LIMIT:
+        data = stream.read(int(length)) if length else stream.read(LIMIT + 1)
+    if len(data) > LIMIT or (length and int(length) > LIMIT):
+        if not environ.get(LINGERS):
+            _discard(stream)
         raise RequestEntityTooLarge.for_body(LIMIT)
     request.remaining()
     return data
+
+
+def _discard(stream: Any) -> None:
+    """Read on, so that a client that sends before it reads gets as far as the answer."""
+    left = DISCARDED
+    while left > 0 and (part := stream.read(min(left, 1 << 16))):
+        left -= len(part)
 
 
 def decode(request: Request, scope: Scope, validation: str) -> Object:

@@ -14,7 +14,7 @@ from gunicorn.http.errors import ConfigurationProblem
 from gunicorn.http.wsgi import base_environ
 from gunicorn.util import unquote_to_wsgi_str
 
-from apiserver.api.serving import PEER_CERTIFICATE, verified_certificate
+from apiserver.api.serving import LINGERS, PEER_CERTIFICATE, verified_certificate
 
 if TYPE_CHECKING:
     from apiserver.serving.connection import Connection
@@ -40,6 +40,7 @@ def connection_template(worker: dict[str, Any], conn: Connection) -> dict[str, A
     """What all requests of a connection have in common: addresses, scheme, the verified client certificate."""
     template = worker.copy()
     tls = isinstance(conn.sock, ssl.SSLSocket)
+    template[LINGERS] = True
     template["wsgi.url_scheme"] = "https" if tls else "http"
     template[PEER_CERTIFICATE] = verified_certificate(conn.sock)
     template["gunicorn.socket"] = conn.sock

@@ -230,3 +230,11 @@ def test_objects_keep_all_text_and_large_numbers(server: ServerProcess, configma
     assert json.loads(server.get(f"{configmaps}/a").content)["data"] == data
     lease = created(server, leases, named("a", spec={"leaseTransitions": 2147483647, "leaseDurationSeconds": 1}))
     assert lease["spec"]["leaseTransitions"] == 2147483647
+
+
+def test_a_client_that_sends_too_much_reads_why_it_is_refused(server: ServerProcess, configmaps: str) -> None:
+    for _ in range(3):
+        answer = server.post(configmaps, {"metadata": {"name": "big"}, "data": {"a": "0123456789abcdef" * 200_000}})
+        assert answer.status_code == 413
+        assert answer.json()["reason"] == "RequestEntityTooLarge"
+    assert server.post(configmaps, {"metadata": {"name": "small"}}).status_code == 201
