@@ -91,6 +91,8 @@ class Resource:
         share their objects.
     :param from_storage: turns an object of the storage version into this one, in place (apiVersion is set for it);
         ``to_storage`` the other way. None = only apiVersion and kind differ.
+    :param hashed_version: what ``storageVersionHash`` in discovery is made of, None = the storage version. For a kind
+        that kube-apiserver itself stores in a version that it does not serve.
     :param ttl: seconds after which objects vanish, or a function of the server's config.
     :param storage: a factory for a storage object of one's own; None = the generic store.
     :param verbs: the only verbs to serve, for a resource whose storage can do more; None = all it can.
@@ -121,6 +123,7 @@ class Resource:
     storage_version: GroupVersionKind | None = None
     from_storage: Callable[[dict[str, Any]], None] | None = None
     to_storage: Callable[[dict[str, Any]], None] | None = None
+    hashed_version: GroupVersionKind | None = None
     ttl: Callable[[Any], int] | None = None
     storage: Callable[[Server, Resource], object] | None = None
     verbs: Sequence[str] | None = None

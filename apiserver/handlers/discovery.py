@@ -109,7 +109,7 @@ class Discovery:
             _set(entry, "shortNames", resource.short_names)
             _set(entry, "categories", resource.categories)
             if endpoint.stored:
-                entry["storageVersionHash"] = storage_version_hash(resource.storage_gvk)
+                entry["storageVersionHash"] = storage_version_hash(resource.hashed_version or resource.storage_gvk)
         return entry
 
     # -- aggregated -----------------------------------------------------------

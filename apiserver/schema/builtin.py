@@ -35,6 +35,7 @@ from apiserver.schema.types import (
     String,
     Struct,
     Time,
+    Variant,
 )
 
 DEFAULT_MINOR = 36
@@ -54,6 +55,17 @@ _SPECIAL: Mapping[str, Node] = {
     "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": Time(micro=True),
     "io.k8s.apimachinery.pkg.apis.meta.v1.Duration": Duration("string"),
 }
+
+
+_EXTENSIONS = f"{_PREFIXES['apiextensions.k8s.io']}.v1."
+_SCHEMA = f"{_EXTENSIONS}JSONSchemaProps"
+_REFERENCE = {"$ref": f"#/$defs/{_SCHEMA}"}
+_VARIANTS: Mapping[str, tuple[Mapping[type, Mapping[str, Any]], str]] = {
+    f"{_SCHEMA}OrArray": ({dict: _REFERENCE, list: {"type": "array", "items": _REFERENCE}}, ""),
+    f"{_SCHEMA}OrBool": ({dict: _REFERENCE, bool: {"type": "boolean"}}, "boolean or JSON schema expected"),
+    f"{_SCHEMA}OrStringArray": ({dict: _REFERENCE, list: {"type": "array", "items": {"type": "string"}}}, ""),
+}
+"""Definitions that are published without a type, since they have several. COMPAT: apiextensions/v1 marshal.go"""
 
 
 def definition_name(group: str, version: str, kind: str) -> str:
@@ -166,6 +178,10 @@ class Types:
         special = _SPECIAL.get(name)
         if special is not None:
             return special
+        variant = _VARIANTS.get(name)
+        if variant is not None:
+            shapes, refusal = variant
+            return Variant(name.rpartition(".")[2], {cls: self.node(one) for cls, one in shapes.items()}, refusal)
         schema = self.definitions.read(name)
         return self.node(schema, ".".join(name.rsplit(".", 2)[-2:]), name)
 

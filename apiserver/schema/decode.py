@@ -36,6 +36,7 @@ from apiserver.schema.types import (
     String,
     Struct,
     Time,
+    Variant,
 )
 
 __all__ = ["Decoded", "DecodeError", "decode", "decoder", "zero"]
@@ -164,6 +165,21 @@ def _map(node: Node) -> Decoder:
     return read
 
 
+def _variant(node: Node) -> Decoder:
+    assert isinstance(node, Variant)
+    shapes, refusal = node.shapes, node.refusal
+
+    def read(value: Any, path: Path, _unknown: list[Path]) -> Any:
+        shape = shapes.get(value.__class__)
+        if shape is not None:
+            return decoder(shape)(value, path, [])
+        if refusal:
+            raise DecodeError(refusal)
+        return None
+
+    return read
+
+
 _PLAIN: Mapping[type, type] = {String: str, Boolean: bool}
 _DROPPABLE = (String, Integer, Number, Boolean, Bytes, List, Map)
 _EMPTIABLE = (Bytes, List, Map)
@@ -268,4 +284,5 @@ _MAKERS: Mapping[type, Callable[[Any], Decoder]] = {
     List: _list,
     Map: _map,
     Struct: _struct,
+    Variant: _variant,
 }

@@ -119,6 +119,24 @@ class Anything(Node):
     kind = "any"
 
 
+class Variant(Anything):
+    """One of several shapes, told apart by what JSON kind the value is; merging and apply take it as anything.
+
+    Unknown fields below it are dropped and not reported: Go types of this sort bring a decoder of their own.
+
+    :param shapes: Python class of the decoded value -> its type.
+    :param refusal: what Go's decoder says of other values; "" = they become null.
+    """
+
+    __slots__ = ("refusal", "shapes")
+    kind = "variant"
+
+    def __init__(self, go_type: str, shapes: Mapping[type, Node], refusal: str = "") -> None:
+        super().__init__(go_type)
+        self.shapes = shapes
+        self.refusal = refusal
+
+
 class List(Node):
     """A list; ``list_type`` and ``map_keys`` say how apply merges it."""
 

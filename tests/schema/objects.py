@@ -24,6 +24,7 @@ from apiserver.schema.types import (
     String,
     Struct,
     Time,
+    Variant,
 )
 
 words = st.text(alphabet='abcxyz-.0é"\\', max_size=6)
@@ -79,6 +80,8 @@ def values(node: Node, depth: int = 4) -> st.SearchStrategy[Any]:
             return st.dictionaries(names, values(node.value, depth - 1), max_size=2) if depth else st.just({})
         case Struct():
             return _struct(node, depth)
+        case Variant():
+            return st.one_of(*(values(shape, depth) for shape in node.shapes.values()))
     return _SCALARS[type(node)](node)
 
 

@@ -194,6 +194,46 @@ def test_a_type_may_contain_itself(types):
     assert decoded.strict == [f'unknown field "{path}"']
 
 
+def schema_of(types, schema):
+    crd = types.kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+    decoded = decode({"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}}, crd)
+    return decoded.object["spec"]["versions"][0]["schema"]["openAPIV3Schema"], decoded.strict
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"items": {"type": "string", "zzz": 1}}, {"items": {"type": "string"}}),
+        ({"items": [{"type": "string", "title": ""}, {}]}, {"items": [{"type": "string"}, {}]}),
+        ({"items": "x"}, {"items": None}),
+        ({"items": None}, {}),
+        ({"additionalProperties": False}, {"additionalProperties": False}),
+        ({"additionalProperties": {"not": {"zzz": 1}}}, {"additionalProperties": {"not": {}}}),
+        ({"additionalItems": True}, {"additionalItems": True}),
+        ({"dependencies": {"a": ["b"], "c": {"nullable": False}}}, {"dependencies": {"a": ["b"], "c": {}}}),
+        ({"default": None, "enum": [None, {"a": [None]}]}, {"enum": [None, {"a": [None]}]}),
+        ({"example": {"b": 1}}, {"example": {"b": 1}}),
+        ({"x-kubernetes-list-type": "", "x-kubernetes-int-or-string": False}, {"x-kubernetes-list-type": ""}),
+        ({"$ref": "", "$schema": ""}, {"$ref": ""}),
+    ],
+)  # fmt: skip
+def test_the_shapes_that_a_part_of_a_schema_may_have(types, given, kept):
+    assert schema_of(types, given) == (kept, [])
+
+
+def test_a_part_of_a_schema_in_a_shape_that_it_may_not_have(types):
+    crd = types.kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+    schema = {"additionalProperties": "x"}
+    assert refusal({"spec": {"versions": [{"schema": {"openAPIV3Schema": schema}}]}}, crd) == (
+        "boolean or JSON schema expected"
+    )
+    schema = {"items": {"type": 1}}
+    assert refusal({"spec": {"versions": [{"schema": {"openAPIV3Schema": schema}}]}}, crd) == (
+        f"{JSON} number into Go struct field "
+        "JSONSchemaProps.spec.versions.schema.openAPIV3Schema.items.type of type string"
+    )
+
+
 def test_null_is_an_empty_object(types):
     assert decode(None, types.kind("", "v1", "ConfigMap")).object == {"metadata": {}}
 

@@ -25,6 +25,7 @@ KINDS = [
     ("networking.k8s.io", "v1", "NetworkPolicy"),
     ("rbac.authorization.k8s.io", "v1", "ClusterRole"),
     ("autoscaling", "v2", "HorizontalPodAutoscaler"),
+    ("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
 ]
 quiet = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -51,10 +51,10 @@ class Plan:
     def _compile(self) -> dict[int, tuple[str, Reader]]:
         readers: dict[int, tuple[str, Reader]] = {}
         fields = self._struct.fields
-        folded = {name.lower(): name for name in fields}
+        folded = {_folded(name): name for name in fields}
         for field in map(_field, definitions()[self._message]):
             number, name, _label, _type = field
-            json_name = folded.get(name.lower())
+            json_name = folded.get(_folded(name))
             if json_name is not None:
                 reader, writer = _codec(field, self._message, fields[json_name].node)
                 readers[number] = json_name, reader
@@ -101,6 +101,11 @@ class Plan:
                 target = getattr(target, step)
                 target.SetInParent()
             _assign(target, field, writer, value)
+
+
+def _folded(name: str) -> str:
+    """How the names of a field in JSON and in the message are compared: ``x-kubernetes-map-type``, ``$ref``."""
+    return name.replace("-", "").lstrip("$").lower()
 
 
 def _field(raw: Any) -> Field:
@@ -155,6 +160,8 @@ def _single(value: str, node: types.Node) -> tuple[Reader, Writer]:
         return (lambda m: text(m.strVal) if m.type == 1 else m.intVal), _write_int_or_string
     if short in _RAW:
         return _raw(_RAW[short])
+    if isinstance(node, types.Variant):
+        return _variant(value, node)
     if isinstance(node, types.Struct):
         inner = plan(value, node)
         return inner.read, _write_message(inner)
@@ -257,6 +264,32 @@ def _raw(name: str) -> tuple[Reader, Writer]:
 
     def write(value: Json, get: Callable[[], Any]) -> None:
         setattr(get(), name, orjson.dumps(value))
+
+    return read, write
+
+
+def _variant(value: str, node: types.Variant) -> tuple[Reader, Writer]:
+    """A message with a field for each of several shapes; a flag tells of the rest (``allows``)."""
+    codecs: dict[type, tuple[str, Reader, Writer]] = {}
+    for field in map(_field, definitions()[value]):
+        cls = list if field[2] == "repeated" else bool if field[3] == "bool" else dict
+        codecs[cls] = (field[1], *_codec(field, value, node.shapes[cls]))
+    flag = codecs[bool][0] if bool in codecs else ""
+
+    def read(message: Any) -> Json:
+        names = {descriptor.name for descriptor, _ in message.ListFields()}
+        for name, reader, _ in (codecs[cls] for cls in (list, dict) if cls in codecs):
+            if name in names:
+                return reader(getattr(message, name))
+        return getattr(message, flag) if flag else None
+
+    def write(shape: Json, get: Callable[[], Any]) -> None:
+        message = get()
+        message.SetInParent()
+        name, _, writer = codecs[type(shape)]
+        _assign(message, name, writer, shape)
+        if flag and type(shape) is dict:
+            setattr(message, flag, True)
 
     return read, write
 

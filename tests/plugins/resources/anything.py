@@ -20,6 +20,7 @@ from apiserver.schema.types import (
     String,
     Struct,
     Time,
+    Variant,
 )
 
 WORDS = (
@@ -52,6 +53,8 @@ def make(node: Node, rng: random.Random, depth: int = 9) -> Any:
     if isinstance(node, Map):
         keys = rng.sample(KEYS, rng.choice((0, 1, 2))) if depth > 0 else []
         return {key: make(node.value, rng, depth - 1) for key in keys}
+    if isinstance(node, Variant):
+        return make(rng.choice(list(node.shapes.values())), rng, depth)
     return _scalar(node, rng)
 
 

@@ -23,9 +23,9 @@ UPSTREAM: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "s
 NAMES = {f"{entry['groupVersion']}/{entry['plural']}": entry for entry in UPSTREAM}
 FLOW = "flowcontrol.apiserver.k8s.io"
 EVERYTHING = ("--runtime-config=api/all=true", "--feature-gates=APIServerIdentity=true,StorageVersionAPI=true")
-# Kinds that are no resources of their own; custom resources are served by another delegate.
+# Kinds that are no resources of their own.
 NO_RESOURCE = {
-    "apiextensions.k8s.io": {"CustomResourceDefinition", "ConversionReview"},
+    "apiextensions.k8s.io": {"ConversionReview"},
     "lifecycle.k8s.io": {"Eviction", "EvictionRequest"},
     "": {"APIGroup", "APIVersions", "Status"},
     "policy": {"Eviction"},

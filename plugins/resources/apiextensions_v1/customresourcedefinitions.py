@@ -1,0 +1,108 @@
+"""CustomResourceDefinitions: defaults, what clients may not set, and what their deletion waits for.
+
+What is wrong with a definition say the other modules of this package, put together by :mod:`.validation`. Conditions
+and accepted names are set by the controller that serves what is defined.
+
+COMPAT: apiextensions-apiserver pkg/apis/apiextensions/v1 defaults; pkg/registry/customresourcedefinition
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiserver.api.durations import now
+from apiserver.api.fields import FieldError
+from apiserver.api.rest import Context
+from apiserver.api.strategy import StatusStrategy, Strategy, bump_generation, keep_status
+
+Object = dict[str, Any]
+
+FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+TERMINATING = "Terminating"
+
+
+def storage_version(spec: Object) -> str | None:
+    """The first version that is marked to be stored."""
+    marked = (version.get("name", "") for version in spec.get("versions") or () if version.get("storage"))
+    return next(marked, None)
+
+
+class DefinitionStrategy(Strategy):
+    """Rules of CustomResourceDefinitions."""
+
+    allow_unconditional_update = False
+    returns_deleted_object = True
+
+    def default(self, obj: Object) -> None:
+        spec = obj.setdefault("spec", {})
+        names = spec.setdefault("names", {})
+        kind = names.get("kind") or ""
+        if not names.get("singular") and kind:
+            names["singular"] = kind.lower()
+        if not names.get("listKind") and kind:
+            names["listKind"] = f"{kind}List"
+        conversion = spec.get("conversion")
+        if conversion is None:
+            conversion = spec["conversion"] = {"strategy": "None"}
+        service = ((conversion.get("webhook") or {}).get("clientConfig") or {}).get("service")
+        if service is not None and service.get("port") is None:
+            service["port"] = 443
+        stored = storage_version(spec)
+        if stored is not None and not (obj.get("status") or {}).get("storedVersions"):
+            obj.setdefault("status", {})["storedVersions"] = [stored]
+
+    def prepare_for_create(self, ctx: Context, obj: Object) -> None:
+        obj["status"] = {"acceptedNames": {"kind": "", "plural": ""}, "conditions": None, "storedVersions": None}
+        obj["metadata"]["generation"] = 1
+        _remember_stored(obj)
+
+    def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
+        keep_status(obj, old)
+        bump_generation(obj, old)
+        _remember_stored(obj)
+
+    def begin_delete(self, ctx: Context, obj: Object) -> bool:
+        """COMPAT: REST.Delete: the first request marks the definition, and leaves the rest to the finalizer."""
+        metadata = obj["metadata"]
+        if metadata.get("deletionTimestamp"):
+            return False
+        metadata["deletionTimestamp"] = now()
+        finalizers = metadata.get("finalizers") or []
+        if FINALIZER not in finalizers:
+            metadata["finalizers"] = [*finalizers, FINALIZER]
+        _set_terminating(obj)
+        return True
+
+
+def _remember_stored(obj: Object) -> None:
+    """A version that was stored once stays in the status until somebody has rewritten its objects."""
+    stored, status = storage_version(obj["spec"]), obj.setdefault("status", {})
+    known = status.get("storedVersions") or []
+    if stored is not None and stored not in known:
+        obj["status"] = {**status, "storedVersions": [*known, stored]}
+
+
+def _set_terminating(obj: Object) -> None:
+    condition = {
+        "type": TERMINATING,
+        "status": "True",
+        "lastTransitionTime": now(),
+        "reason": "InstanceDeletionPending",
+        "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+    }
+    status = obj.get("status") or {}
+    conditions = [one for one in status.get("conditions") or () if one.get("type") != TERMINATING]
+    obj["status"] = {**status, "conditions": [*conditions, condition]}
+
+
+class DefinitionStatusStrategy(StatusStrategy):
+    """Rules of ``/status``."""
+
+    allow_unconditional_update = False
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        return []
+
+
+STRATEGY = DefinitionStrategy()
+STATUS = DefinitionStatusStrategy(STRATEGY)
