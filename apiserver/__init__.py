@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from apiserver.api.settings import Config, ConfigError, Setting
     from apiserver.api.strategy import SpecStatusStrategy, StatusStrategy, Strategy
     from apiserver.markers import hookimpl
+    from apiserver.schema.check import SchemaCheck
 
 _HOMES = {
     "admission": "AdmissionRequest",
@@ -50,6 +51,7 @@ _HOMES = {
 }
 _MODULES = {name: f"apiserver.api.{module}" for module, names in _HOMES.items() for name in names.split()}
 _MODULES["hookimpl"] = "apiserver.markers"
+_MODULES["SchemaCheck"] = "apiserver.schema.check"
 
 __all__ = [
     "AdmissionRequest",
@@ -81,6 +83,7 @@ __all__ = [
     "RequestInfo",
     "Resource",
     "Route",
+    "SchemaCheck",
     "Server",
     "ServiceUnavailable",
     "Setting",

@@ -14,6 +14,8 @@ from apiserver.api.durations import now
 from apiserver.api.fields import FieldError
 from apiserver.api.rest import Context
 from apiserver.api.strategy import StatusStrategy, Strategy, bump_generation, keep_status
+from apiserver_plugins.resources.apiextensions_v1 import validation
+from apiserver_plugins.resources.apiextensions_v1.warnings import format_warnings
 
 Object = dict[str, Any]
 
@@ -61,6 +63,19 @@ class DefinitionStrategy(Strategy):
         bump_generation(obj, old)
         _remember_stored(obj)
 
+    def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
+        return validation.create_errors(obj)
+
+    def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
+        return validation.update_errors(obj, old)
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        return format_warnings(obj["spec"])
+
+    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+        known = format_warnings(old["spec"])
+        return [text for text in format_warnings(obj["spec"]) if text not in known]
+
     def begin_delete(self, ctx: Context, obj: Object) -> bool:
         """COMPAT: REST.Delete: the first request marks the definition, and leaves the rest to the finalizer."""
         metadata = obj["metadata"]
@@ -101,7 +116,7 @@ class DefinitionStatusStrategy(StatusStrategy):
     allow_unconditional_update = False
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        return []
+        return validation.status_errors(obj)
 
 
 STRATEGY = DefinitionStrategy()

@@ -1,0 +1,111 @@
+"""The names in a definition (group, kind, plural and so on), and the approval that Kubernetes' own groups need.
+
+Called by :mod:`.validation`.
+
+COMPAT: ValidateCustomResourceDefinitionNames; validateAPIApproval, apihelpers.GetAPIApprovalState
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from apiserver.api.fields import FieldError, Path
+from apiserver.api.validation import dns_1035_label, dns_subdomain
+
+Object = Mapping[str, Any]
+
+APPROVAL = "api-approved.kubernetes.io"
+_MIXED = "may have mixed case, but should otherwise match: "
+_REQUIRED = ("plural", "singular", "kind", "listKind")
+_NEEDED = f'protected groups must have approval annotation "{APPROVAL}"'
+_SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
+
+
+def group_errors(group: str, path: Path) -> list[FieldError]:
+    """Problems of the name of a group."""
+    if not group:
+        return [FieldError.required(path)]
+    texts = dns_subdomain(group)
+    if texts:
+        return [FieldError.invalid(path, group, ",".join(texts))]
+    if "." not in group:
+        return [FieldError.invalid(path, group, "should be a domain with at least one dot")]
+    return []
+
+
+def label_errors(value: str, path: Path, said_before: str = "") -> list[FieldError]:
+    """Problems of a name that must be a DNS-1035 label, all in one error."""
+    texts = dns_1035_label(value.lower() if said_before else value)
+    return [FieldError.invalid(path, value, said_before + ",".join(texts))] if texts else []
+
+
+def names_errors(names: Object, path: Path) -> list[FieldError]:
+    """Problems of names that were asked for or accepted; none need be there."""
+    errors: list[FieldError] = []
+    for field, said_before in (("plural", ""), ("singular", ""), ("kind", _MIXED), ("listKind", _MIXED)):
+        if names.get(field):
+            errors += label_errors(names[field], path / field, said_before)
+    for i, name in enumerate(names.get("shortNames") or ()):
+        errors += label_errors(name, path / "shortNames" / i)
+    if names.get("kind") and names["kind"] == names.get("listKind"):
+        text = "kind and listKind may not be the same"
+        errors.append(FieldError.invalid(path / "listKind", names["listKind"], text))
+    for i, category in enumerate(names.get("categories") or ()):
+        errors += label_errors(category, path / "categories" / i)
+    return errors
+
+
+def required_errors(names: Object, path: Path) -> list[FieldError]:
+    """Names that must be asked for and are not."""
+    return [FieldError.required(path / field) for field in _REQUIRED if not names.get(field)]
+
+
+class Approval(enum.Enum):
+    """What the annotation says."""
+
+    INVALID = enum.auto()
+    APPROVED = enum.auto()
+    BYPASSED = enum.auto()
+    MISSING = enum.auto()
+
+
+def approval_errors(definition: Object, old: Object | None) -> list[FieldError]:
+    """Problems of the annotation that definitions in Kubernetes' own groups need."""
+    if not is_protected(definition["spec"].get("group") or ""):
+        return []
+    annotation = _annotation(definition)
+    state = _approval(annotation)
+    if old is not None and _approval(_annotation(old)) is state:
+        return []  # COMPAT: who does not touch the annotation is not bothered with it
+    path = Path("metadata.annotations").key(APPROVAL)
+    if state is Approval.MISSING:
+        return [FieldError.required(path, f"{_NEEDED}, {_SEE}")]
+    if state is Approval.INVALID:
+        text = f'{_NEEDED} with either a URL or a reason starting with "unapproved", {_SEE}'
+        return [FieldError.invalid(path, annotation, text)]
+    return []
+
+
+def is_protected(group: str) -> bool:
+    """Whether a group belongs to the Kubernetes community. COMPAT: IsProtectedCommunityGroup"""
+    return group in ("k8s.io", "kubernetes.io") or group.endswith((".k8s.io", ".kubernetes.io"))
+
+
+def _annotation(definition: Object) -> str:
+    found: str = (definition["metadata"].get("annotations") or {}).get(APPROVAL) or ""
+    return found
+
+
+def _approval(annotation: str) -> Approval:
+    if not annotation:
+        return Approval.MISSING
+    if annotation.startswith("unapproved"):
+        return Approval.BYPASSED
+    try:
+        url = urlsplit(annotation)
+    except ValueError:
+        return Approval.INVALID
+    return Approval.APPROVED if url.scheme and url.netloc else Approval.INVALID
