@@ -8,6 +8,7 @@ COMPAT: Go regexp.Compile, regexp/syntax Parse with the flags of Perl
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from functools import lru_cache
 
@@ -219,18 +220,26 @@ class _Parser:
         raise _ParseError("invalid escape sequence", self.text[start : self.at])
 
     def _hex(self, start: int) -> str:
-        braced = self.text[self.at : self.at + 1] == "{"
-        end = self.text.find("}", self.at) if braced else self.at + 2
-        digits = self.text[self.at + 1 if braced else self.at : max(end, 0)]
-        right = digits and set(digits) <= _HEX and (braced or len(digits) == 2) and int(digits, 16) <= 0x10FFFF
-        if not right:
-            # COMPAT: as much is shown as has been looked at
-            seen = self.at + (1 if braced else 0)
-            while self.text[seen : seen + 1] in tuple(_HEX) and (braced or seen < self.at + 1):
-                seen += 1
-            raise _ParseError("invalid escape sequence", self.text[start : min(seen + 1, len(self.text))])
-        self.at = end + 1 if braced else end
-        return chr(int(digits, 16))
+        r"""What follows ``\\x``: two digits, or as many as stand in braces."""
+        braced = self.text.startswith("{", self.at)
+        begin = self.at = self.at + 1 if braced else self.at
+        value = 0
+        while self.at < len(self.text) and (braced or self.at < begin + 2):
+            char = self.text[self.at]
+            self.at += 1
+            if braced and char == "}":
+                if self.at == begin + 1:
+                    break
+                return chr(value)
+            if char not in _HEX:
+                self.at = self.at if braced else min(begin + 2, len(self.text))
+                break
+            value = value * 16 + int(char, 16)
+            if value > sys.maxunicode:
+                break
+            if not braced and self.at == begin + 2:
+                return chr(value)
+        raise _ParseError("invalid escape sequence", self.text[start : self.at])
 
     # -- classes ------------------------------------------------------------------------------------------------------
 
