@@ -30,6 +30,7 @@ from apiserver.schema.types import (
     Map,
     Node,
     Number,
+    Numbered,
     Presence,
     Quantity,
     String,
@@ -48,16 +49,17 @@ _PREFIXES = {
     "apiregistration.k8s.io": "io.k8s.kube-aggregator.pkg.apis.apiregistration",
     "meta.k8s.io": "io.k8s.apimachinery.pkg.apis.meta",
 }
+_EXTENSIONS = f"{_PREFIXES['apiextensions.k8s.io']}.v1."
 _SPECIAL: Mapping[str, Node] = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": Quantity("resource.Quantity"),
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": IntOrString("int32"),
     "io.k8s.apimachinery.pkg.apis.meta.v1.Time": Time(),
     "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": Time(micro=True),
     "io.k8s.apimachinery.pkg.apis.meta.v1.Duration": Duration("string"),
+    f"{_EXTENSIONS}JSON": Numbered("v1.JSON"),
 }
 
 
-_EXTENSIONS = f"{_PREFIXES['apiextensions.k8s.io']}.v1."
 _SCHEMA = f"{_EXTENSIONS}JSONSchemaProps"
 _REFERENCE = {"$ref": f"#/$defs/{_SCHEMA}"}
 _VARIANTS: Mapping[str, tuple[Mapping[type, Mapping[str, Any]], str]] = {

@@ -60,8 +60,7 @@ def number(node: Node) -> Decoder:
 
     def convert(value: Any, _path: Path, _unknown: list[Path]) -> Any:
         if isinstance(value, float):
-            # COMPAT: Go writes a float without a fraction as a whole number
-            return int(value) if value.is_integer() and abs(value) < 1e21 else float(value)
+            return plain_number(value)
         if value.__class__ is int:
             return value
         raise MismatchError(json_word(value), go_type)
@@ -171,6 +170,23 @@ def int_or_string(node: Node) -> Decoder:
         return whole(value, path, unknown)
 
     return convert
+
+
+def numbered(_node: Node) -> Decoder:
+    return lambda value, _path, _unknown: _with_plain_numbers(value)
+
+
+def _with_plain_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_plain_numbers(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_plain_numbers(inner) for inner in value]
+    return plain_number(value) if isinstance(value, float) else value
+
+
+def plain_number(value: float) -> int | float:
+    """COMPAT: Go writes a float without a fraction as a whole number."""
+    return int(value) if value.is_integer() and abs(value) < 1e21 else float(value)
 
 
 def anything(_node: Node) -> Decoder:

@@ -119,6 +119,12 @@ class Anything(Node):
     kind = "any"
 
 
+class Numbered(Anything):
+    """Any JSON value whose numbers are brought into the form Go writes them in (``apiextensions JSON``)."""
+
+    __slots__ = ()
+
+
 class Variant(Anything):
     """One of several shapes, told apart by what JSON kind the value is; merging and apply take it as anything.
 

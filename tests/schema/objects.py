@@ -20,6 +20,7 @@ from apiserver.schema.types import (
     Map,
     Node,
     Number,
+    Numbered,
     Quantity,
     String,
     Struct,
@@ -68,6 +69,7 @@ _SCALARS: dict[type, Callable[[Any], st.SearchStrategy[Any]]] = {
     Quantity: lambda _node: quantities,
     IntOrString: lambda _node: words | st.integers(0, 99),
     Anything: lambda _node: anything,
+    Numbered: lambda _node: anything,
 }
 
 

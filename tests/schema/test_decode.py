@@ -213,6 +213,7 @@ def schema_of(types, schema):
         ({"dependencies": {"a": ["b"], "c": {"nullable": False}}}, {"dependencies": {"a": ["b"], "c": {}}}),
         ({"default": None, "enum": [None, {"a": [None]}]}, {"enum": [None, {"a": [None]}]}),
         ({"example": {"b": 1}}, {"example": {"b": 1}}),
+        ({"default": {"a": [1.0, 1.5, True]}, "enum": [1e3]}, {"default": {"a": [1, 1.5, True]}, "enum": [1000]}),
         ({"x-kubernetes-list-type": "", "x-kubernetes-int-or-string": False}, {"x-kubernetes-list-type": ""}),
         ({"$ref": "", "$schema": ""}, {"$ref": ""}),
     ],

@@ -220,7 +220,7 @@ class _Parser:
         raise _ParseError("invalid escape sequence", self.text[start : self.at])
 
     def _hex(self, start: int) -> str:
-        r"""What follows ``\\x``: two digits, or as many as stand in braces."""
+        r"""What follows ``\x``: two digits, or as many as stand in braces."""
         braced = self.text.startswith("{", self.at)
         begin = self.at = self.at + 1 if braced else self.at
         value = 0
