@@ -84,8 +84,11 @@ class Installation:
             self._add(come)
 
     def _know(self, resource: Resource) -> None:
+        older = dict(resource.also_stored)
         if resource.to_storage is not None:
-            self._older.setdefault(resource.key_prefix, {})[str(resource.group_version)] = resource.to_storage
+            older[str(resource.group_version)] = resource.to_storage
+        if older:
+            self._older.setdefault(resource.key_prefix, {}).update(older)
 
     def resource(self, gvr: GroupVersionResource) -> Resource | None:
         """A declaration that was installed."""

@@ -91,6 +91,8 @@ class Resource:
         share their objects.
     :param from_storage: turns an object of the storage version into this one, in place (apiVersion is set for it);
         ``to_storage`` the other way. None = only apiVersion and kind differ.
+    :param also_stored: group versions that are not served and that other servers may have stored objects in, and what
+        turns such an object into this version, in place.
     :param hashed_version: what ``storageVersionHash`` in discovery is made of, None = the storage version. For a kind
         that kube-apiserver itself stores in a version that it does not serve.
     :param ttl: seconds after which objects vanish, or a function of the server's config.
@@ -123,6 +125,7 @@ class Resource:
     storage_version: GroupVersionKind | None = None
     from_storage: Callable[[dict[str, Any]], None] | None = None
     to_storage: Callable[[dict[str, Any]], None] | None = None
+    also_stored: Mapping[str, Callable[[dict[str, Any]], None]] = field(default_factory=dict)
     hashed_version: GroupVersionKind | None = None
     ttl: Callable[[Any], int] | None = None
     storage: Callable[[Server, Resource], object] | None = None

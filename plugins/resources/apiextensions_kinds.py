@@ -6,18 +6,26 @@ What definitions define is served by the delegate ``apiextensions``.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from apiserver import hookimpl
 from apiserver.api.names import GroupVersionKind
 from apiserver.api.resource import Resource
 from apiserver.api.server import Server
 from apiserver_plugins.resources.common.declarations import declare
-from apiserver_plugins.resources.common.deferred import ruled
+from apiserver_plugins.resources.common.deferred import load, ruled
 
 KINDS = """
 #GROUP/VERSION           KIND                      PLURAL                     SCOPE    SHORT NAMES  CATEGORIES
 apiextensions.k8s.io/v1  CustomResourceDefinition  customresourcedefinitions  Cluster  crd,crds     api-extensions
 """
+
+
+OLDER = GroupVersionKind("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition")
+
+
+def _from_older(obj: dict[str, Any]) -> None:
+    load("apiextensions_v1.v1beta1", "to_v1")(obj)
 
 
 @hookimpl
@@ -29,7 +37,8 @@ def apiserver_resources(server: Server) -> Iterable[Resource]:
             "CustomResourceDefinition": {
                 **ruled("apiextensions_v1.customresourcedefinitions", status=True, columns=False),
                 "storage_prefix": "apiextensions.k8s.io/customresourcedefinitions",
-                "hashed_version": GroupVersionKind("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition"),
+                "also_stored": {str(OLDER.group_version): _from_older},
+                "hashed_version": OLDER,
             },
         },
     )
