@@ -21,8 +21,8 @@ def bundle_problem(pem: bytes) -> str:
             continue
         try:
             x509.load_pem_x509_certificate(block[0])
-        except ValueError as ex:
-            problem = problem or f"failed to parse certificate: {ex}"
+        except ValueError:
+            problem = "failed to parse certificate: x509: malformed certificate"
             continue
         return ""
     if problem:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import base64
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from apiserver.api.rest import Context
 from apiserver_plugins.resources.apiextensions_v1.customresourcedefinitions import STATUS, STRATEGY
+from apiserver_plugins.resources.common.certificates import bundle_problem
 from tests.plugins.resources.cases import having
 from tests.plugins.resources.rules import changed
 from tests.plugins.resources.test_custom_resource_definitions import DEFINITION, OTHER, SCHEMA, version
@@ -98,6 +103,33 @@ def test_review_versions_that_nobody_speaks_stay(ctx: Context) -> None:
     assert update(ctx, fine, having(fine, spec__conversion=odd)) == [
         'spec.conversion.conversionReviewVersions: Invalid value: ["v7"]: must include at least one of v1, v1beta1'
     ]
+
+
+def certificate() -> bytes:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name, today = x509.Name([]), datetime(2026, 1, 1, tzinfo=UTC)
+    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    builder = builder.serial_number(1).not_valid_before(today).not_valid_after(today + timedelta(days=1))
+    return builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+
+GARBAGE = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+KEY = b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
+
+
+@pytest.mark.parametrize(
+    ("bundle", "problem"),
+    [
+        (certificate(), ""),
+        (GARBAGE + certificate() + b"rest", ""),
+        (GARBAGE, "failed to parse certificate: x509: malformed certificate"),
+        (KEY, "no valid certificate authority data seen"),
+        (b"x", "unable to parse bytes as PEM block"),
+        (KEY + b"x", "unable to parse bytes as PEM block"),
+    ],
+)
+def test_one_certificate_of_a_bundle_is_enough(bundle: bytes, problem: str) -> None:
+    assert bundle_problem(bundle) == problem
 
 
 def test_certificates_are_read_once_the_definition_is_served(ctx: Context) -> None:
