@@ -166,7 +166,11 @@ def test_the_schema_of_a_field(server: LocalServer, schema: Object, expected: li
         ({"type": "object", "default": {"x": {"y": 1}}, PRESERVE: True}, []),
         ({"type": "object", "additionalProperties": {"type": "integer"}, "default": {"x": 1}}, []),
         (array(struct(x={"type": "integer", "default": 1}), default=[{"x": 2}, {}]), []),
+        ({"type": "string", "pattern": r"^(?i)\pL\z", "default": "x"}, []),
         # and they do not
+        ({**struct(x={"type": "string", "pattern": r"\p{L}"}, y={"type": "string", "pattern": "^a$"}),
+          "default": {"x": "1", "y": "b"}},
+         [".default.y: Invalid value: \"b\": y in body should match '^a$'"]),
         ({"type": "string", "enum": ["a", "b"], "default": "c"},
          ['.default: Unsupported value: "c": supported values: "a", "b"']),
         ({**struct(x={"type": "integer", "maximum": 5}), "default": {"x": 9}},
