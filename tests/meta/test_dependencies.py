@@ -37,6 +37,8 @@ def test_no_reason_is_left_over():
 
 
 MODULES = {
+    "cel-expr-python": "cel_expr_python",
+    "google-re2": "re2",
     "cslab-etcd3": "etcd3",
     "grpcio": "grpc",
     "protobuf": "google.protobuf",

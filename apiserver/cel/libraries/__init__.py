@@ -1,0 +1,25 @@
+"""The function libraries of Kubernetes' CEL environment, one file each.
+
+``apiserver.cel.environment`` puts them together; a new one is a module with ``LIBRARY`` and a line in ``LIBRARIES``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from . import cidr, format, ip, lists, quantity, regex, semver, standard, url  # noqa: A004
+from .declaring import EvaluationError, Library, Overload
+
+LIBRARIES: Final[tuple[Library, ...]] = (
+    standard.LIBRARY,
+    lists.LIBRARY,
+    regex.LIBRARY,
+    url.LIBRARY,
+    quantity.LIBRARY,
+    ip.LIBRARY,
+    cidr.LIBRARY,
+    format.LIBRARY,
+    semver.LIBRARY,
+)
+
+__all__ = ["LIBRARIES", "EvaluationError", "Library", "Overload"]
