@@ -6,6 +6,7 @@ and go while it runs.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -138,9 +139,13 @@ class Installation:
             return resource.storage(shared.server, resource)
         codec = self._codecs.get(resource.key_prefix)
         if codec is None:
-            codec = self._codecs[resource.key_prefix] = Codec(resource, self._older.get(resource.key_prefix))
+            complete = None
+            if resource.unstructured:
+                complete = functools.partial(shared.kinds.complete, resource.storage_gvk)
+            older = self._older.get(resource.key_prefix)
+            codec = self._codecs[resource.key_prefix] = Codec(resource, older, complete)
         ttl = resource.ttl(shared.server.config) if resource.ttl is not None else None
-        check = shared.kinds.check_of(resource.storage_gvk)
+        check = shared.kinds.check_of(resource.gvk if resource.unstructured else resource.storage_gvk)
         return Store(resource, shared.server.storage, shared.server.feed, codec, shared.root, ttl or None, check)
 
     def _of_subresource(self, resource: Resource, store: Any, sub: Subresource) -> tuple[Any, Strategy]:
@@ -151,7 +156,8 @@ class Installation:
             own = Strategy() if sub.kind is not None else resource.strategy
             return sub.storage(self._shared.server, resource), sub.strategy or own
         strategy = sub.strategy or StatusStrategy(resource.strategy)
-        return SubresourceStore(store, strategy), strategy
+        check = self._shared.kinds.part_check(resource.gvk, sub.name) if resource.unstructured else None
+        return SubresourceStore(store, strategy, check), strategy
 
     def _endpoint(
         self,

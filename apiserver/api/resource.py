@@ -105,6 +105,9 @@ class Resource:
     :param enabled: whether it is served unless ``--runtime-config`` says otherwise; None = built-in kinds in stable
         versions and kinds with a schema are.
     :param gate: the feature gate that must be open for it to be served.
+    :param unstructured: its objects are treated as upstream treats custom resources: a value of the wrong type is what
+        the schema says is wrong with the object (422) and no fault of the body (400); each version has a schema of its
+        own, by which objects are checked, pruned and completed, when they are written and when they are read.
     """
 
     group: str
@@ -134,6 +137,7 @@ class Resource:
     introduced: int = 0
     enabled: bool | None = None
     gate: FeatureGate | None = None
+    unstructured: bool = False
 
     @property
     def group_version(self) -> GroupVersion:

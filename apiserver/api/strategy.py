@@ -34,6 +34,12 @@ class Strategy:
     returns_deleted_object: bool = False
     """DELETE answers with the object, not with a Status."""
 
+    has_rules: bool = False
+    """There is something for :meth:`check_rules` to do: clients are told when it could not be done."""
+
+    any_finalizer: bool = False
+    """Finalizers may be names without a domain. COMPAT: kinds outside pkg/apis, whose validation does not ask for it"""
+
     default_propagation: str = ""
     """What happens to dependents when DELETE does not say: "" background, "Orphan", or "Foreground"."""
 
@@ -75,6 +81,13 @@ class Strategy:
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """Problems of a changed object, those of :meth:`validate` included where upstream repeats them."""
         return self.validate(ctx, obj)
+
+    def check_rules(self, ctx: Context, obj: Object, old: Object | None) -> list[FieldError]:
+        """Problems that can only be looked for in an object that is otherwise what its schema says; last of all.
+
+        :param old: what it was before, None for a new object.
+        """
+        return []
 
     def validate_name(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name; ``prefix``: it is a generateName. Default: DNS-1123 subdomain."""

@@ -65,6 +65,7 @@ def decode(request: Request, scope: Scope, validation: str) -> Object:
             version=kind.version,
             kind=kind.kind,
             registered=scope.kinds.registered,
+            unstructured=scope.resource.unstructured and not scope.subresource_kind,
         )
     except DecodeError as ex:
         raise BadRequest(ex.message) from None

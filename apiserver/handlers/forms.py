@@ -8,6 +8,7 @@ COMPAT: k8s.io/apiserver/pkg/endpoints/handlers/response.go transformObject
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -48,6 +49,8 @@ class Forms:
         assert self.kind is not None
         self.table = Table(resource if own else None, self.kind, kinds)
         self._convert = resource.from_storage if own else None
+        if own and resource.unstructured and resource.storage_gvk != self.kind:
+            self._convert = functools.partial(kinds.prune, self.kind)
         self._same = self._convert is None and (not own or resource.storage_gvk == self.kind)
         self._head = head_of(self.kind.kind, str(self.kind.group_version))
         # COMPAT: items of typed lists leave out kind and apiVersion, items of custom resources keep them
@@ -97,7 +100,7 @@ class Forms:
         """A plain JSON list as (length in bytes, parts)."""
         rests = [obj.rest for obj in result.items] if self._convert is None else list(map(self._rest, result.items))
         opening = self._item_head
-        head = orjson.dumps(self.list_head(list_metadata(result)))[:-1] + b',"items":['
+        head = orjson.dumps(self.list_head(self._list_metadata(result)))[:-1] + b',"items":['
         length = len(head) + sum(map(len, rests)) + len(rests) * len(opening) + max(len(rests) - 1, 0) + 3
         return length, self._joined(head, opening, rests)
 
@@ -131,7 +134,10 @@ class Forms:
         """
         target, metadata = output.target, list_metadata(result)
         if target is None:
-            return {**self.list_head(metadata), "items": [orjson.loads(self.item(o)) for o in result.items]}
+            return {
+                **self.list_head(self._list_metadata(result)),
+                "items": [orjson.loads(self.item(o)) for o in result.items],
+            }
         if target.kind == PARTIAL_LIST:
             items = [partial(self.decode(o), target) for o in result.items]
             return {
@@ -145,6 +151,11 @@ class Forms:
                 f"you requested {PARTIAL}, but the requested object is a list ({self._go_type('List')})"
             )
         return self.table.build([self.decode(o) for o in result.items], metadata, target, include)
+
+    def _list_metadata(self, result: ListResult) -> Object:
+        # COMPAT: UnstructuredList.SetContinue sets it even when there is none
+        first = {"continue": ""} if self.resource.unstructured else {}
+        return {**first, **list_metadata(result)}
 
     def _go_type(self, suffix: str) -> str:
         # COMPAT: upstream prints its internal Go type

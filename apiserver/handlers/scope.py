@@ -49,6 +49,11 @@ class Scope:
     server: Server
     min_request_timeout: float = 1800.0
 
+    @property
+    def subresource_kind(self) -> bool:
+        """Whether bodies are of a kind of the subresource's own, such as Scale."""
+        return self.kind != self.resource.gvk
+
     @cached_property
     def type(self) -> Struct:
         """The type of the bodies; compiled when first needed."""
@@ -123,4 +128,6 @@ class Scope:
             if resource.to_storage is not None:
                 resource.to_storage(obj)
             obj["kind"], obj["apiVersion"] = target.kind, str(target.group_version)
+            if resource.unstructured:
+                self.kinds.prune(target, obj)
         return obj

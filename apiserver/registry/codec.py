@@ -28,10 +28,17 @@ class Codec:
     :param resource: any of the resources that share the prefix.
     :param older: turns an object of another version, by its ``apiVersion``, into one of the storage version, in
         place: what was written under another emulated minor, or by a kube-apiserver, may be in any version.
+    :param complete: prunes a stored object and sets defaults in it, in place, by a schema that may have changed since.
     """
 
-    def __init__(self, resource: Resource, older: Mapping[str, Callable[[Object], None]] | None = None) -> None:
+    def __init__(
+        self,
+        resource: Resource,
+        older: Mapping[str, Callable[[Object], None]] | None = None,
+        complete: Callable[[Object], None] | None = None,
+    ) -> None:
         self.gvk = resource.storage_gvk
+        self._complete = complete
         self._older = older or {}
         self._selectable = resource.strategy.selectable_fields if resource.selectable_fields else None
         self._namespaced = resource.namespaced
@@ -65,8 +72,12 @@ class Codec:
         It is remembered for a while, so that the watch cache need not decode what has just been encoded, and the next
         write of the same object need not wait for the watch cache.
         """
-        made = self._with(self._stamped(value, revision), obj, revision, key)
-        obj["metadata"]["resourceVersion"] = str(revision)
+        if self._complete is not None:
+            self._complete(obj)
+            made = self.encoded(obj, revision, key)
+        else:
+            made = self._with(self._stamped(value, revision), obj, revision, key)
+            obj["metadata"]["resourceVersion"] = str(revision)
         with self._lock:
             self._written.pop(key, None)
             self._written[key] = made
@@ -94,6 +105,9 @@ class Codec:
         obj = orjson.loads(value)
         if not isinstance(obj, dict) or not isinstance(obj.get("metadata"), dict):
             raise ValueError(f"{key}: the stored value is not an object")
+        if self._complete is not None:
+            self._complete(obj)
+            return self.encoded(obj, revision, key)
         if self._stampable(value, obj["metadata"]):
             return self._with(self._stamped(value, revision), obj, revision, key)
         convert = self._older.get(obj.get("apiVersion", ""))

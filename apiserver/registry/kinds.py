@@ -13,7 +13,8 @@ from apiserver.api.names import GroupVersionKind
 from apiserver.api.resource import Resource
 from apiserver.minors import minors
 from apiserver.schema import builtin, custom, definitions
-from apiserver.schema.check import SchemaCheck
+from apiserver.schema.check import PartCheck, SchemaCheck
+from apiserver.schema.decode import decode
 from apiserver.schema.types import Struct
 
 OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
@@ -30,18 +31,25 @@ class Kinds:
         self._types = builtin.types(minor)
         self._definitions = definitions.of(minor)
         self._schemas: dict[GroupVersionKind, Mapping[str, Any]] = {}
+        self._unstructured: set[GroupVersionKind] = set()
         self._custom: dict[GroupVersionKind, Struct] = {}
+        self._bare: dict[GroupVersionKind, Struct] = {}
         self._checks: dict[GroupVersionKind, SchemaCheck] = {}
 
     def add(self, resources: Iterable[Resource]) -> None:
         """Make the kinds of these declarations known."""
-        self._schemas.update({r.gvk: r.schema for r in resources if r.schema is not None})
+        for resource in resources:
+            if resource.schema is not None:
+                self._schemas[resource.gvk] = resource.schema
+                if resource.unstructured:
+                    self._unstructured.add(resource.gvk)
 
     def remove(self, resources: Iterable[Resource]) -> None:
         """Forget the kinds of these declarations."""
         for resource in resources:
-            for known in (self._schemas, self._custom, self._checks):
+            for known in (self._schemas, self._custom, self._bare, self._checks):
                 known.pop(resource.gvk, None)
+            self._unstructured.discard(resource.gvk)
 
     def registered(self, group: str, version: str, kind: str) -> bool:
         """Whether there is such a kind, served or not."""
@@ -81,8 +89,30 @@ class Kinds:
             return None
         return self._checks.setdefault(gvk, SchemaCheck(self._schemas[gvk]))
 
-    def _compile(self, gvk: GroupVersionKind) -> Struct:
-        return custom.kind(self._schemas[gvk], self._types, version=gvk.version, name=gvk.kind)
+    def part_check(self, gvk: GroupVersionKind, field: str) -> PartCheck | None:
+        """The check of one field of a kind that brings its schema; None when the schema says nothing of it."""
+        schema = (self._schemas[gvk].get("properties") or {}).get(field)
+        return PartCheck(schema, field) if schema is not None else None
+
+    def _compile(self, gvk: GroupVersionKind, defaults: bool = True) -> Struct:
+        loose = gvk in self._unstructured
+        return custom.kind(
+            self._schemas[gvk], self._types, version=gvk.version, name=gvk.kind, loose=loose, defaults=defaults
+        )
+
+    def complete(self, gvk: GroupVersionKind, obj: dict[str, Any]) -> None:
+        """Prune an object that was stored, and give it the defaults of its kind's schema, in place."""
+        decode(obj, self.type_of(gvk))
+
+    def prune(self, gvk: GroupVersionKind, obj: dict[str, Any]) -> None:
+        """Take from an object of another version, in place, what the schema of its kind does not have.
+
+        COMPAT: a conversion sets no defaults
+        """
+        found = self._bare.get(gvk)
+        if found is None:
+            found = self._bare[gvk] = self._compile(gvk, defaults=False)
+        decode(obj, found)
 
     def describe(self, gvk: GroupVersionKind, path: str) -> str:
         """The description of a field (dotted path), "" when there is none."""

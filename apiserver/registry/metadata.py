@@ -83,9 +83,17 @@ def deduplicate_owners(metadata: Metadata) -> bool:
     return len(kept) != len(owners)
 
 
-def validate(metadata: Metadata, namespaced: bool, validate_name: Callable[[str, bool], list[str]]) -> list[FieldError]:
-    """Problems of a new object's metadata."""
-    return [*validate_identity(metadata, namespaced, validate_name), *_validate_common(metadata)]
+def validate(
+    metadata: Metadata,
+    namespaced: bool,
+    validate_name: Callable[[str, bool], list[str]],
+    any_finalizer: bool = False,
+) -> list[FieldError]:
+    """Problems of a new object's metadata.
+
+    :param any_finalizer: whether finalizers may be names without a domain.
+    """
+    return [*validate_identity(metadata, namespaced, validate_name), *_validate_common(metadata, any_finalizer)]
 
 
 def validate_identity(
@@ -117,8 +125,11 @@ def validate_identity(
     return errors
 
 
-def validate_update(metadata: Metadata, old: Metadata) -> list[FieldError]:
-    """Problems of a changed object's metadata."""
+def validate_update(metadata: Metadata, old: Metadata, any_finalizer: bool = False) -> list[FieldError]:
+    """Problems of a changed object's metadata.
+
+    :param any_finalizer: as for :func:`validate`.
+    """
     errors = [*_new_finalizers(metadata, old)]
     if old.get("generation", 0) and metadata.get("generation", 0) < old["generation"]:
         errors.append(
@@ -129,7 +140,7 @@ def validate_update(metadata: Metadata, old: Metadata) -> list[FieldError]:
         for field in _IMMUTABLE
         if metadata.get(field) != old.get(field)
     ]
-    return [*errors, *_validate_common(metadata)]
+    return [*errors, *_validate_common(metadata, any_finalizer)]
 
 
 def _new_finalizers(metadata: Metadata, old: Metadata) -> list[FieldError]:
@@ -151,7 +162,7 @@ def _new_finalizers(metadata: Metadata, old: Metadata) -> list[FieldError]:
     ]
 
 
-def _validate_common(metadata: Metadata) -> list[FieldError]:
+def _validate_common(metadata: Metadata, any_finalizer: bool) -> list[FieldError]:
     errors = []
     if labels := metadata.get("labels"):
         errors += validate_labels(labels, _META / "labels")
@@ -160,7 +171,7 @@ def _validate_common(metadata: Metadata) -> list[FieldError]:
     if owners := metadata.get("ownerReferences"):
         errors += _validate_owners(owners, _META / "ownerReferences")
     if finalizers := metadata.get("finalizers"):
-        errors += _validate_finalizers(finalizers, _META / "finalizers")
+        errors += _validate_finalizers(finalizers, _META / "finalizers", any_finalizer)
     return errors
 
 
@@ -221,12 +232,12 @@ def _parsed(api_version: str) -> tuple[str, str]:
         return "", ""
 
 
-def _validate_finalizers(finalizers: list[str], path: Path) -> list[FieldError]:
+def _validate_finalizers(finalizers: list[str], path: Path, any_finalizer: bool) -> list[FieldError]:
     """COMPAT: ValidateFinalizers."""
     errors = []
     for i, finalizer in enumerate(finalizers):
         errors += [FieldError.invalid(path, finalizer, p) for p in validation.qualified_name(finalizer)]
-        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+        if not any_finalizer and "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
             text = "name is neither a standard finalizer name nor is it fully qualified"
             errors.append(FieldError.invalid(path / i, finalizer, text))
     if all(f in finalizers for f in GC_FINALIZERS):

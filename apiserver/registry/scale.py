@@ -88,7 +88,8 @@ class ScaleStore:
     def _check(self, scale: Object, obj: Object, name: str) -> None:
         meta = scale["metadata"]
         replicas = (scale.get("spec") or {}).get("replicas") or 0
-        if replicas < 0:
+        # COMPAT: the replicas of a custom resource are checked as part of the whole object
+        if replicas < 0 and not self._parent.resource.unstructured:
             error = FieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0")
             raise Invalid(SCALE.group_kind, meta.get("name", ""), [error])
         uid = obj["metadata"].get("uid")

@@ -19,6 +19,7 @@ import orjson
 from apiserver.api.encoded import EncodedObject
 from apiserver.api.errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound, UnknownError
 from apiserver.api.fields import FieldError
+from apiserver.api.names import GroupKind
 from apiserver.api.resource import Resource
 from apiserver.api.rest import (
     Context,
@@ -40,11 +41,18 @@ from apiserver.registry.codec import Codec
 from apiserver.registry.deletion import Grace
 from apiserver.registry.managedfields.timestamps import keep_times
 from apiserver.registry.translate import parse_revision, storage_errors
-from apiserver.schema.check import SchemaCheck
+from apiserver.schema.check import PartCheck, SchemaCheck
 from apiserver.storage.cache.feed import Feed
 from apiserver.storage.cache.resource import ResourceCache
 
 Object = dict[str, Any]
+
+_BLOCKING = frozenset(f"FieldValue{kind}" for kind in ("NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"))
+_UNCHECKED = (
+    "some validation rules were not checked because the object was invalid; correct the existing errors to complete "
+    "validation"
+)
+"""COMPAT: hasBlockingErr"""
 
 MODIFIED_TEXT = "the object has been modified; please apply your changes to the latest version and try again"
 
@@ -77,17 +85,19 @@ class Store:
         self.codec = codec
         self.prefix = f"{root}{resource.key_prefix}/"
         self.ttl = ttl
-        self._check = check
+        self._check: SchemaCheck | PartCheck | None = check
 
     @functools.cached_property
     def cache(self) -> ResourceCache:
         """Where all reads go; shared by the resources of one prefix."""
         return self.feed.cache(self.prefix, self.codec, namespaced=self.resource.namespaced)
 
-    def with_strategy(self, strategy: Strategy) -> Store:
-        """The same objects under other rules, for subresources."""
+    def with_strategy(self, strategy: Strategy, check: PartCheck | None = None) -> Store:
+        """The same objects under other rules, for subresources; ``check``: instead of the schema's."""
         other = copy.copy(self)
         other.strategy = strategy
+        if check is not None:
+            other._check = check
         return other
 
     # -- reads ----------------------------------------------------------------
@@ -138,8 +148,10 @@ class Store:
         try:
             strategy.prepare_for_create(ctx, obj)
             errors = [
-                *metadata.validate(obj["metadata"], self.resource.namespaced, strategy.validate_name),
-                *(self._unfitting(obj) or strategy.validate(ctx, obj)),
+                *metadata.validate(
+                    obj["metadata"], self.resource.namespaced, strategy.validate_name, strategy.any_finalizer
+                ),
+                *self._problems(ctx, obj, None),
             ]
             self._refuse(obj, errors)
             for warning in strategy.warnings_on_create(ctx, obj):
@@ -266,9 +278,9 @@ class Store:
         metadata.keep_server_fields(
             obj["metadata"], old["metadata"], lambda: self.strategy.prepare_for_update(ctx, obj, old)
         )
-        errors = metadata.validate_update(obj["metadata"], old["metadata"])
+        errors = metadata.validate_update(obj["metadata"], old["metadata"], self.strategy.any_finalizer)
         # COMPAT: upstream checks metadata twice, in BeforeUpdate and in each kind's ValidateUpdate
-        errors = [*errors, *errors, *(self._unfitting(obj) or self.strategy.validate_update(ctx, obj, old))]
+        errors = [*errors, *errors, *self._problems(ctx, obj, old)]
         self._refuse(obj, errors)
         for warning in self.strategy.warnings_on_update(ctx, obj, old):
             ctx.request.warn(warning)
@@ -281,7 +293,9 @@ class Store:
             if not self.strategy.allow_unconditional_update:
                 path = "metadata.resourceVersion"
                 error = FieldError("FieldValueInvalid", path, "Invalid value: 0: must be specified for an update")
-                raise Invalid(self.codec.gvk.group_kind, obj["metadata"].get("name", ""), [error])
+                # COMPAT: Store.Update puts the resource where other refusals have the kind
+                kind = GroupKind(self.resource.group, self.resource.plural)
+                raise Invalid(kind, obj["metadata"].get("name", ""), [error])
             return
         if parse_revision(given) != current.revision:
             raise Conflict.for_object(self.resource.group_resource, old["metadata"]["name"], MODIFIED_TEXT)
@@ -409,9 +423,22 @@ class Store:
             revision = write(value)
         return self.codec.written(value, obj, revision, key)
 
-    def _unfitting(self, obj: Object) -> Sequence[FieldError]:
-        return self._check.errors(obj) if self._check is not None else ()
+    def _problems(self, ctx: Context, obj: Object, old: Object | None) -> Sequence[FieldError]:
+        """What is wrong with an object, metadata excepted: by its schema, by its strategy, by its rules."""
+        strategy, resource = self.strategy, self.resource
+        if resource.unstructured and obj.get("kind") != resource.kind:
+            # COMPAT: customResourceValidator.ValidateTypeMeta
+            return [FieldError.invalid("kind", obj.get("kind"), f"must be {resource.kind}")]
+        errors = self._check.errors(obj, old) if self._check is not None else []
+        if errors and not resource.unstructured:
+            return errors
+        errors = [*errors, *(strategy.validate(ctx, obj) if old is None else strategy.validate_update(ctx, obj, old))]
+        if any(error.reason in _BLOCKING for error in errors):
+            return [*errors, FieldError.invalid("", None, _UNCHECKED)] if strategy.has_rules else errors
+        return [*errors, *strategy.check_rules(ctx, obj, old)]
 
     def _refuse(self, obj: Object, errors: Sequence[FieldError]) -> None:
         if errors:
-            raise Invalid(self.codec.gvk.group_kind, obj["metadata"].get("name", ""), errors)
+            own = self.codec.gvk
+            kind = GroupKind(own.group, obj.get("kind") or own.kind) if self.resource.unstructured else own.group_kind
+            raise Invalid(kind, obj["metadata"].get("name", ""), errors)

@@ -132,6 +132,7 @@ def decode_object(
     version: str,
     kind: str,
     registered: Registered,
+    unstructured: bool = False,
 ) -> Decoded:
     """Decode the body of a create or update of a built-in kind.
 
@@ -139,6 +140,7 @@ def decode_object(
 
     :param node: the type of the expected kind.
     :param registered: see :data:`Registered`.
+    :param unstructured: it is a kind without a Go type: another kind in the body is for validation to refuse.
     :raises DecodeError: with the whole message of the 400 BadRequest answer.
     """
     try:
@@ -148,6 +150,8 @@ def decode_object(
         raise DecodeError(unrecognized(error.message, kind, data)) from None
     given_group, given_version = split_version(api_version) if api_version else (group, version)
     given_kind = given_kind or kind
+    if unstructured:
+        return _decode_unstructured(body, node, (given_group, given_version, given_kind), (group, version, kind))
     if (given_group, given_version, given_kind) != (group, version, kind):
         raise DecodeError(_wrong_kind((given_group, given_version, given_kind), (group, version, kind), registered))
     try:
@@ -161,12 +165,26 @@ def decode_object(
     return decoded
 
 
+def _decode_unstructured(body: Body, node: Node, given: tuple[str, str, str], wanted: tuple[str, str, str]) -> Decoded:
+    """COMPAT: apiextensions-apiserver's schemaCoercingDecoder; unstructuredDefaulter"""
+    if given[:2] != wanted[:2]:
+        raise DecodeError(_other_version(given, wanted))
+    decoded = decode_body(body, node)
+    unknown = sorted(text for text in decoded.strict if text.startswith("unknown field "))
+    decoded.strict = [*(text for text in decoded.strict if not text.startswith("unknown field ")), *unknown]
+    decoded.object["apiVersion"], decoded.object["kind"] = "/".join(wanted[:2]), given[2]
+    return decoded
+
+
+def _other_version(given: tuple[str, str, str], wanted: tuple[str, str, str]) -> str:
+    versions = ["/".join(filter(None, one[:2])) for one in (given, wanted)]
+    return f"the API version in the data ({versions[0]}) does not match the expected API version ({versions[1]})"
+
+
 def _wrong_kind(given: tuple[str, str, str], wanted: tuple[str, str, str], registered: Registered) -> str:
     group, version, kind = given
     if kind == wanted[2] and registered(*given) and (group == wanted[0] or kind == "Event"):
-        api_version = f"{group}/{version}" if group else version
-        expected = f"{wanted[0]}/{wanted[1]}" if wanted[0] else wanted[1]
-        return f"the API version in the data ({api_version}) does not match the expected API version ({expected})"
+        return _other_version(given, wanted)
     return f"{kind} in version {quote(version)} cannot be handled as a {wanted[2]}: " + unconvertible(
         given, wanted, registered
     )

@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from apiserver.schema.builtin import META, Types
+from apiserver.schema.decode import strict_decoder
 from apiserver.schema.types import (
     Anything,
     Boolean,
     Bytes,
+    Decoder,
     Field,
     Integer,
     IntOrString,
@@ -29,81 +31,120 @@ from apiserver.schema.types import (
 )
 
 
-def kind(schema: Mapping[str, Any], types: Types, *, version: str, name: str) -> Struct:
+def kind(
+    schema: Mapping[str, Any], types: Types, *, version: str, name: str, loose: bool = False, defaults: bool = True
+) -> Struct:
     """The type of a kind from its schema; apiVersion, kind and metadata are added.
 
     :param schema: OpenAPI v3, of the whole object.
     :param types: where ObjectMeta comes from.
     :param version: of the API, for messages (``v1.Guest``).
     :param name: of the kind.
+    :param defaults: whether fields that are not there get the schema's defaults.
+    :param loose: a value of the wrong type is kept as it is, for the schema check to complain about.
     """
-    return _object(schema, name, f"{version}.{name}", _meta(types))
+    return _Compiler(types, loose, defaults).object(schema, name, f"{version}.{name}", _meta(types))
 
 
-def node(schema: Mapping[str, Any], name: str = "") -> Node:
-    """The node of a schema; ``name`` is the field's, for messages."""
-    if schema.get("x-kubernetes-int-or-string"):
-        return IntOrString("int32")
-    match schema.get("type"):
-        case "object":
-            return _map_or_object(schema, name)
-        case "array":
-            item = node(schema.get("items") or {}, name)
-            keys = schema.get("x-kubernetes-list-map-keys", ())
-            return List(f"[]{item.go_type}", item, schema.get("x-kubernetes-list-type", "atomic"), keys)
-        case "string":
-            return _string(schema)
-        case "integer":
-            return Integer("int64", 32 if schema.get("format") == "int32" else 64)
-        case "number":
-            return Number("float64")
-        case "boolean":
-            return Boolean("bool")
-    return Anything("interface {}")
+class _Compiler:
+    def __init__(self, types: Types, loose: bool, defaults: bool) -> None:
+        self._defaults = defaults
+        self._types = types
+        self._loose = loose
+
+    def node(self, schema: Mapping[str, Any], name: str = "") -> Node:
+        """The node of a schema; ``name`` is the field's, for messages."""
+        made = self._node(schema, name)
+        if self._loose:
+            _loosen(made)
+        return made
+
+    def _node(self, schema: Mapping[str, Any], name: str) -> Node:
+        if schema.get("x-kubernetes-int-or-string"):
+            return IntOrString("int32")
+        match schema.get("type"):
+            case "object":
+                return self._map_or_object(schema, name)
+            case "array":
+                item = self.node(schema.get("items") or {}, name)
+                keys = schema.get("x-kubernetes-list-map-keys", ())
+                return List(f"[]{item.go_type}", item, schema.get("x-kubernetes-list-type", "atomic"), keys)
+            case "string":
+                return self._string(schema)
+            case "integer":
+                return Integer("int64", 32 if schema.get("format") == "int32" and not self._loose else 64)
+            case "number":
+                return Number("float64")
+            case "boolean":
+                return Boolean("bool")
+        return Anything("interface {}")
+
+    def _string(self, schema: Mapping[str, Any]) -> Node:
+        if schema.get("format") == "byte" and not self._loose:
+            return Bytes("[]uint8")
+        return String("string", [value for value in schema.get("enum", ()) if isinstance(value, str)])
+
+    def _map_or_object(self, schema: Mapping[str, Any], name: str) -> Node:
+        if "properties" not in schema and not schema.get("x-kubernetes-embedded-resource"):
+            value = schema.get("additionalProperties")
+            if isinstance(value, Mapping):
+                inner = self.node(value, name)
+                return Map(f"map[string]{inner.go_type}", inner, schema.get("x-kubernetes-map-type") == "atomic")
+            if schema.get("x-kubernetes-preserve-unknown-fields") or value is True:
+                return Anything("map[string]interface {}")
+        added = _meta(self._types) if schema.get("x-kubernetes-embedded-resource") and self._loose else {}
+        return self.object(schema, name, "map[string]interface {}", added)
+
+    def object(self, schema: Mapping[str, Any], go_name: str, go_type: str, added: Mapping[str, Field]) -> Struct:
+        """The node of a schema with properties; ``added`` are fields beside those."""
+
+        def fields() -> Mapping[str, Field]:
+            declared = schema.get("properties") or {}
+            required = frozenset(schema.get("required", ()))
+            return {**{name: self._field(name, inner, name in required) for name, inner in declared.items()}, **added}
+
+        return Struct(
+            "",
+            fields,
+            go_name=go_name,
+            go_type=go_type,
+            atomic=schema.get("x-kubernetes-map-type") == "atomic",
+            preserve_unknown=bool(schema.get("x-kubernetes-preserve-unknown-fields")),
+        )
+
+    def _field(self, name: str, schema: Mapping[str, Any], required: bool) -> Field:
+        return Field(
+            name,
+            self.node(schema, name),
+            "keep",
+            required=required,
+            default=schema.get("default") if self._defaults else None,
+            nullable=bool(schema.get("nullable")),
+        )
 
 
-def _string(schema: Mapping[str, Any]) -> Node:
-    if schema.get("format") == "byte":
-        return Bytes("[]uint8")
-    return String("string", [value for value in schema.get("enum", ()) if isinstance(value, str)])
+_SHAPES: Mapping[type, type] = {List: list, Map: dict, Struct: dict}
 
 
-def _map_or_object(schema: Mapping[str, Any], name: str) -> Node:
-    if "properties" not in schema:
-        value = schema.get("additionalProperties")
-        if isinstance(value, Mapping):
-            inner = node(value, name)
-            return Map(f"map[string]{inner.go_type}", inner, schema.get("x-kubernetes-map-type") == "atomic")
-        if schema.get("x-kubernetes-preserve-unknown-fields") or value is True:
-            return Anything("map[string]interface {}")
-    return _object(schema, name, "map[string]interface {}", {})
+def _loosen(node: Node) -> None:
+    """Have a node keep a value of another type as it is."""
+    wanted = _SHAPES.get(type(node))
+    made: list[Decoder] = []
+
+    def read(value: Any, path: Any, unknown: list[Any]) -> Any:
+        if wanted is not None and value.__class__ is wanted:
+            if not made:
+                made.append(strict_decoder(node))
+            return made[0](value, path, unknown)
+        # COMPAT: a whole number stays one however it is written
+        if value.__class__ is float and value.is_integer() and abs(value) < _WHOLE:
+            return int(value)
+        return value
+
+    node.decoder = read
 
 
-def _object(schema: Mapping[str, Any], go_name: str, go_type: str, added: Mapping[str, Field]) -> Struct:
-    def fields() -> Mapping[str, Field]:
-        declared = schema.get("properties") or {}
-        required = frozenset(schema.get("required", ()))
-        return {**{name: _field(name, inner, name in required) for name, inner in declared.items()}, **added}
-
-    return Struct(
-        "",
-        fields,
-        go_name=go_name,
-        go_type=go_type,
-        atomic=schema.get("x-kubernetes-map-type") == "atomic",
-        preserve_unknown=bool(schema.get("x-kubernetes-preserve-unknown-fields")),
-    )
-
-
-def _field(name: str, schema: Mapping[str, Any], required: bool) -> Field:
-    return Field(
-        name,
-        node(schema, name),
-        "keep",
-        required=required,
-        default=schema.get("default"),
-        nullable=bool(schema.get("nullable")),
-    )
+_WHOLE = float(1 << 63)
 
 
 def _meta(types: Types) -> dict[str, Field]:

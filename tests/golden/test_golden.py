@@ -22,9 +22,9 @@ from tests.server import ServerProcess
 
 HERE = Path(__file__).parent
 AREAS = (
-    *("admin", "apply", "collections", "core", "crds", "discovery", "fieldvalidation", "health", "http", "lifecycle"),
-    *("lists", "names", "negotiation", "network", "openapi", "patch", "pods", "policy", "storage", "subresources"),
-    *("tables", "watch", "workloads"),
+    *("admin", "apply", "collections", "core", "crds", "customresources", "discovery", "fieldvalidation", "health"),
+    *("http", "lifecycle", "lists", "names", "negotiation", "network", "openapi", "patch", "pods", "policy"),
+    *("storage", "subresources", "tables", "watch", "workloads"),
 )
 SECONDS = 300
 

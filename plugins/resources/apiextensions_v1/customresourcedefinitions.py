@@ -33,6 +33,7 @@ class DefinitionStrategy(Strategy):
     """Rules of CustomResourceDefinitions."""
 
     allow_unconditional_update = False
+    any_finalizer = True
     returns_deleted_object = True
 
     def default(self, obj: Object) -> None:
@@ -114,6 +115,7 @@ class DefinitionStatusStrategy(StatusStrategy):
     """Rules of ``/status``."""
 
     allow_unconditional_update = False
+    any_finalizer = True
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         return validation.status_errors(obj)

@@ -1,0 +1,100 @@
+"""A CustomResourceDefinition as declarations: one resource for each version that is served.
+
+A pure function, called by :mod:`.serving`. Nothing is compiled before the first object of a version comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from apiserver.api.names import GroupVersionKind
+from apiserver.api.resource import Resource, ScalePaths, Subresource
+from apiserver_plugins.apiextensions.columns import columns_of
+from apiserver_plugins.apiextensions.jsonpath import parse
+from apiserver_plugins.apiextensions.strategy import CustomResourceStatusStrategy, CustomResourceStrategy
+
+Object = Mapping[str, Any]
+AUTOSCALING = GroupVersionKind("autoscaling", "v1", "Scale")
+
+
+def resources_of(definition: Object) -> list[Resource]:
+    """The resources of a definition.
+
+    :param definition: of ``apiextensions.k8s.io/v1``; the names in its spec are those that were accepted.
+    """
+    versions = definition["spec"]["versions"]
+    stored = next(version["name"] for version in versions if version.get("storage"))
+    return [_resource(definition, version, stored) for version in versions if version.get("served")]
+
+
+def _resource(definition: Object, version: Object, stored: str) -> Resource:
+    spec, names = definition["spec"], definition["spec"]["names"]
+    group, kind, plural = spec["group"], names["kind"], names["plural"]
+    schema = (version.get("schema") or {}).get("openAPIV3Schema") or _ANYTHING
+    if spec.get("preserveUnknownFields"):
+        schema = {**schema, "x-kubernetes-preserve-unknown-fields": True}
+    subresources = version.get("subresources") or {}
+    selectable = [field["jsonPath"] for field in version.get("selectableFields") or ()]
+    strategy = CustomResourceStrategy(
+        kind,
+        schema,
+        has_status="status" in subresources,
+        selectable=selectable,
+        scale=subresources.get("scale"),
+    )
+    return Resource(
+        group,
+        version["name"],
+        kind,
+        plural,
+        namespaced=spec["scope"] == "Namespaced",
+        singular=names.get("singular") or "",
+        list_kind=names.get("listKind") or "",
+        short_names=tuple(names.get("shortNames") or ()),
+        categories=tuple(names.get("categories") or ()),
+        strategy=strategy,
+        schema=schema,
+        columns=columns_of(version.get("additionalPrinterColumns")),
+        selectable_fields=tuple(path[1:] for path in selectable),
+        subresources=tuple(_subresources(subresources, strategy)),
+        storage_prefix=f"{group}/{plural}",
+        storage_version=GroupVersionKind(group, stored, kind),
+        deprecated=_deprecation(version, group, kind),
+        enabled=True,
+        unstructured=True,
+    )
+
+
+_ANYTHING: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def _deprecation(version: Object, group: str, kind: str) -> str:
+    if not version.get("deprecated"):
+        return ""
+    return version.get("deprecationWarning") or f"{group}/{version['name']} {kind} is deprecated"
+
+
+def _subresources(declared: Object, strategy: CustomResourceStrategy) -> Sequence[Subresource]:
+    found = []
+    if "status" in declared:
+        found.append(Subresource("status", CustomResourceStatusStrategy(strategy)))
+    scale = declared.get("scale")
+    if scale is not None:
+        found.append(Subresource("scale", kind=AUTOSCALING, scale=_scale(scale)))
+    return found
+
+
+def _scale(declared: Object) -> ScalePaths:
+    where = declared.get("labelSelectorPath")
+    find = parse(where) if where else None
+
+    def selector(obj: dict[str, Any]) -> str:
+        found = find(obj) if find is not None else ()
+        return found[0] if found and isinstance(found[0], str) else ""
+
+    return ScalePaths(_steps(declared["specReplicasPath"]), _steps(declared["statusReplicasPath"]), selector)
+
+
+def _steps(path: str) -> tuple[str, ...]:
+    return tuple(path.strip(".").split("."))
