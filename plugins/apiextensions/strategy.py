@@ -7,14 +7,18 @@ COMPAT: apiextensions-apiserver/pkg/registry/customresource strategy.go, status_
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from apiserver.api.fields import FieldError, Path
 from apiserver.api.rest import Context
 from apiserver.api.strategy import Strategy, bump_generation, keep_status
 from apiserver_plugins.apiextensions.jsonpath import parse
 from apiserver_plugins.apiextensions.lists import list_errors
+
+if TYPE_CHECKING:
+    from apiserver.cel.rules import Rules
 
 Object = dict[str, Any]
 _INT32 = (1 << 31) - 1
@@ -84,6 +88,28 @@ class CustomResourceStrategy(Strategy):
                 errors.append(FieldError.invalid(path, value, text))
         return errors
 
+    @functools.cached_property
+    def _rules(self) -> Rules | None:
+        """The rules in the schema, compiled when the first object is written; None when there are none."""
+        if not _has_rules(self._schema):
+            return None
+        # Loading CEL costs time and memory, and few definitions need it.
+        from apiserver.cel.rules import Rules
+
+        return Rules(self._schema)
+
+    @property
+    def has_rules(self) -> bool:  # type: ignore[override]  # read-only here
+        return self._rules is not None
+
+    def check_rules(self, ctx: Context, obj: Object, old: Object | None) -> list[FieldError]:
+        if self._rules is None:
+            return []
+        outcome = self._rules.check(obj, old)
+        for text in outcome.warnings:
+            ctx.request.warn(text)
+        return outcome.errors
+
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         return {name: _shown(find(obj)) for name, find in self._selectable.items()}
 
@@ -104,6 +130,12 @@ def _go_text(value: Any) -> str:
     if isinstance(value, list):
         return f"[{' '.join(map(_go_text, value))}]"
     return "<nil>" if value is None else str(value)
+
+
+def _has_rules(schema: Any) -> bool:
+    if isinstance(schema, Mapping):
+        return "x-kubernetes-validations" in schema or any(map(_has_rules, schema.values()))
+    return isinstance(schema, list) and any(map(_has_rules, schema))
 
 
 def _shown(found: Sequence[Any]) -> str:
@@ -143,6 +175,13 @@ class CustomResourceStatusStrategy(Strategy):
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         return self.parent.validate_update(ctx, obj, old)
+
+    @property
+    def has_rules(self) -> bool:  # type: ignore[override]  # read-only here
+        return self.parent.has_rules
+
+    def check_rules(self, ctx: Context, obj: Object, old: Object | None) -> list[FieldError]:
+        return self.parent.check_rules(ctx, obj, old)
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         return self.parent.selectable_fields(obj)

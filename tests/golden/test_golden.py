@@ -22,7 +22,18 @@ from tests.server import ServerProcess
 
 HERE = Path(__file__).parent
 AREAS = (
-    *("admin", "apply", "collections", "core", "crds", "customresources", "discovery", "fieldvalidation", "health"),
+    *(
+        "admin",
+        "apply",
+        "cel",
+        "collections",
+        "core",
+        "crds",
+        "customresources",
+        "discovery",
+        "fieldvalidation",
+        "health",
+    ),
     *("http", "lifecycle", "lists", "names", "negotiation", "network", "openapi", "patch", "pods", "policy"),
     *("storage", "subresources", "tables", "watch", "workloads"),
 )
