@@ -9,7 +9,7 @@ COMPAT: k8s.io/apiserver/pkg/endpoints/handlers/response.go transformObject
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -50,7 +50,7 @@ class Forms:
         self.table = Table(resource if own else None, self.kind, kinds)
         self._convert = resource.from_storage if own else None
         if own and resource.unstructured and resource.storage_gvk != self.kind:
-            self._convert = functools.partial(kinds.prune, self.kind)
+            self._convert = functools.partial(_converted, resource.from_storage, kinds, self.kind)
         self._same = self._convert is None and (not own or resource.storage_gvk == self.kind)
         self._head = head_of(self.kind.kind, str(self.kind.group_version))
         # COMPAT: items of typed lists leave out kind and apiVersion, items of custom resources keep them
@@ -162,6 +162,13 @@ class Forms:
         group = self.resource.group.split(".")[0] or "core"
         kind = self.resource.list_kind_name if suffix else self.resource.kind
         return f"*{group}.{kind}"
+
+
+def _converted(convert: Callable[[Object], None] | None, kinds: Kinds, kind: GroupVersionKind, obj: Object) -> None:
+    """An object of the storage version as one of another version, in place: it keeps what that version has."""
+    if convert is not None:
+        convert(obj)
+    kinds.prune(kind, obj)
 
 
 def list_metadata(result: ListResult) -> Object:

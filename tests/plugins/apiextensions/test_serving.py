@@ -276,3 +276,22 @@ def test_apply_merges_lists_by_their_keys(server: ServerProcess) -> None:
     assert both["spec"]["ports"] == [{"name": "x", "port": 1}, {"name": "y", "port": 2}]
     assert both["spec"]["tags"] == ["t", "u"]
     assert apply("two", ports=[])["spec"]["ports"] == [{"name": "x", "port": 1}]
+
+
+def test_what_would_need_a_conversion_webhook_is_refused(
+    server: ServerProcess,
+) -> None:
+    crd = definition(version(), version("v2", storage=False))
+    client = {"url": "https://127.0.0.1:1/convert"}
+    webhook = {"clientConfig": client, "conversionReviewVersions": ["v1"]}
+    crd["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
+    establish(server, crd)
+    created(server.post(path(crd), box("a")))
+    assert server.get(path(crd, name="a")).status_code == 200
+    answer = server.get(path(crd, name="a", api="v2"))
+    assert answer.status_code == 500
+    kind = f"{group_of(crd)}/v2, Kind=Box"
+    assert answer.json()["message"].endswith(
+        f"conversion webhook for {kind} failed: this server does not call conversion webhooks"
+    )
+    assert server.post(path(crd, api="v2"), box("b")).status_code == 500
