@@ -51,26 +51,12 @@ class Expression:
 
     def _allowed(self, limit: int | None, path: cost.Path) -> Range | None:
         """COMPAT: sizeEstimator.EstimateSize"""
-        found = _at(self._declared, path[1:])
+        found = self._declared.at(path[1:])
         if found is None:
             return None
         if limit is not None and path[-1] == "@keys":
             return Range(0, limit)
         return Range(0, found.largest if limit is None else min(found.largest, limit))
-
-
-def _at(declared: DeclaredType | None, path: cost.Path) -> DeclaredType | None:
-    for name in path:
-        if declared is None:
-            return None
-        if name in ("@items", "@values"):
-            declared = declared.element
-        elif name == "@keys":
-            # Keys of maps have no limit of their own. COMPAT: StringType.MaxElements
-            declared = DeclaredType("string", 2) if declared.kind == "map" else None
-        else:
-            declared = declared.fields.get(name)
-    return declared
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,8 +171,10 @@ class _Estimator:
     def _ident(self, expr: Any) -> Range:
         name = expr.ident_expr.name
         local = self._local(name)
-        self._paths[expr.id] = (name,) if local is None else local.path
-        return ONE
+        # A field that is a variable of its own costs what selecting it costs.
+        steps = tuple(name.split("."))
+        self._paths[expr.id] = steps if local is None else local.path
+        return ONE if local is not None else exactly(len(steps))
 
     def _select(self, expr: Any) -> Range:
         select = expr.select_expr

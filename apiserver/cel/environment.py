@@ -78,7 +78,12 @@ class Checked:
 
     def uses(self, variable: str) -> bool:
         """Whether the expression names the variable."""
-        return any(reference.name == variable for reference in self.tree.reference_map.values())
+        return variable in self.names
+
+    @property
+    def names(self) -> set[str]:
+        """All variables and functions that the expression names."""
+        return {reference.name for reference in self.tree.reference_map.values()}
 
 
 def split_type(text: str) -> tuple[str, list[str]]:
@@ -176,9 +181,10 @@ def _merged() -> Any:
     return cel.CelExtension("kubernetes-merged", [_implemented_all(name, _overloads()[name]) for name in _SHARED])
 
 
-def _config(**parts: Any) -> Any:
+def _config(extensions: Sequence[str] = (), **parts: Any) -> Any:
+    named = [*_extensions(), *({"name": name} for name in extensions)]
     # JSON is YAML, too.
-    return cel.NewEnvConfigFromYaml(json.dumps({"name": "kubernetes", "extensions": _extensions(), **parts}))
+    return cel.NewEnvConfigFromYaml(json.dumps({"name": "kubernetes", "extensions": named, **parts}))
 
 
 def _pool(structs: Sequence[Any]) -> descriptor_pool.DescriptorPool:
@@ -196,9 +202,10 @@ def _pool(structs: Sequence[Any]) -> descriptor_pool.DescriptorPool:
 class Environment:
     """Compiles expressions over some variables."""
 
-    def __init__(self, declarations: Declarations) -> None:
+    def __init__(self, declarations: Declarations, extensions: Sequence[str] = ()) -> None:
+        """:param extensions: those of the library that this use of CEL has beside the common ones."""
         variables = [{"name": name} | _type_config(kind) for name, kind in declarations.variables.items()]
-        config = _config(variables=variables, functions=_declared_functions(), stdlib=_STANDARD)
+        config = _config(extensions, variables=variables, functions=_declared_functions(), stdlib=_STANDARD)
         self._checker = cel.NewEnv(_pool(declarations.structs), config=config, extensions=[_merged()])
         self._variables = tuple(sorted(declarations.variables))
         self._optional = frozenset(
@@ -217,7 +224,8 @@ class Environment:
         problems = literals.problems(source, tree)
         if problems:
             raise CompileError("\n".join(problems))
-        return Checked(source, tree, syntax.type_text(tree.type_map[tree.expr.id]))
+        kind = syntax.type_text(tree.type_map[tree.expr.id]) if tree.expr.id in tree.type_map else ""
+        return Checked(source, tree, kind or "dyn")
 
     def program(self, checked: Checked) -> Program:
         """The checked expression, ready to be evaluated."""

@@ -9,7 +9,7 @@ COMPAT: k8s.io/apiserver/pkg/cel/common/schemas.go SchemaDeclType, k8s.io/apiext
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -48,6 +48,22 @@ class DeclaredType:
     fields: Mapping[str, DeclaredType] = field(default_factory=dict)
     """The types of an object's properties, by their escaped names."""
     schema: Schema = field(default_factory=dict, repr=False)
+    longest_key: int = 0
+    """The most characters of a map's key; a schema does not say. COMPAT: StringType.MaxElements"""
+
+    def at(self, path: Iterable[str]) -> DeclaredType | None:
+        """The type that a path of the cost estimator leads to. COMPAT: sizeEstimator.EstimateSize"""
+        found: DeclaredType | None = self
+        for name in path:
+            if found is None:
+                return None
+            if name == "@keys":
+                found = DeclaredType("string", 2, found.longest_key) if found.kind == "map" else None
+            elif name in ("@items", "@values") or (found.element is not None and found.element.kind == "any"):
+                found = found.element
+            else:
+                found = found.fields.get(name)
+        return found
 
 
 STRING: Final = DeclaredType("string", 2, _LONGEST_TEXT)
@@ -180,6 +196,32 @@ def declarations(declared: DeclaredType, optional_old: bool = False) -> Declarat
     return Declarations({"self": name, "oldSelf": old}, structs)
 
 
+def declare(variables: Mapping[str, str | DeclaredType]) -> Declarations:
+    """Variables of types that are written out, or of structs.
+
+    Fields of a struct variable whose types protobuf has no form for are variables, too, named ``variable.field``: CEL
+    looks for the longest name first.
+    """
+    structs: list[Any] = []
+    types: dict[str, str] = {}
+    for name, kind in variables.items():
+        if isinstance(kind, str):
+            types[name] = kind
+            continue
+        types[name] = _type_name(kind, f"{name.title()}Type{next(_numbers)}", structs)
+        for field_name, part in kind.fields.items():
+            if part.element is not None and part.element.element is not None:
+                types[f"{name}.{field_name}"] = _written(part)
+    return Declarations(types, structs)
+
+
+def _written(declared: DeclaredType) -> str:
+    if declared.element is None:
+        return declared.kind
+    inner = _written(declared.element)
+    return f"list<{inner}>" if declared.kind == "list" else f"map<string,{inner}>"
+
+
 def _type_name(declared: DeclaredType, name: str, structs: list[Any]) -> str:
     if declared.kind == "object":
         _struct(declared, name, structs)
@@ -226,7 +268,7 @@ def _entry_name(name: str) -> str:
 
 def _set_single(made: Any, kind: DeclaredType, structs: list[Any]) -> None:
     if kind.kind == "object":
-        name = f"{structs[0].name}_{len(structs)}"
+        name = f"{structs[-1].name}_{len(structs)}"
         _struct(kind, name, structs)
         made.type, made.type_name = 11, f".{name}"
     elif kind.kind in _FIELD_TYPES:

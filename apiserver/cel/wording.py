@@ -22,6 +22,8 @@ _COMPILE_WORDS: Final = (
     ),
 )
 
+_UNKNOWN_CHAIN: Final = re.compile(r"undeclared reference to '([^'.]+)\.[^']*' \(in container ''\)")
+_CHAIN_END: Final = re.compile(r"[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*\s*\Z")
 _NO_MATCH: Final = re.compile(r"found no matching overload for '([^']*)' applied to '(\(.*\))'")
 
 _NO_OVERLOAD: Final = "no such overload"
@@ -63,15 +65,26 @@ def compile_error(text: str, source: str) -> str:
     if not starts:
         return body
     ends = [start for start, _, _ in starts[1:]] + [len(body)]
+    lines = source.split("\n")
     problems = [
-        (line, column, body[start:end].rstrip("\n"))
+        _root_of_unknown(lines, line, column, body[start:end].rstrip("\n"))
         for (start, line, column), end in zip(starts, ends, strict=True)
         # What follows from an error is no error of its own.
         if "*error*" not in body[start:end]
     ]
     problems.sort(key=lambda problem: problem[:2])
-    lines = source.split("\n")
     return "\n".join(_reworded(problem, lines[line - 1][:column]) for line, column, problem in problems)
+
+
+def _root_of_unknown(lines: list[str], line: int, column: int, problem: str) -> tuple[int, int, str]:
+    """Of a chain of names that is not known, cel-go names the first, where it stands; cel-cpp all of it, at its end."""
+    unknown = _UNKNOWN_CHAIN.search(problem)
+    chain = _CHAIN_END.search(lines[line - 1][: column - 1]) if unknown else None
+    if unknown is None or chain is None:
+        return line, column, problem
+    offset = sum(len(before) + 1 for before in lines[: line - 1]) + chain.start()
+    message = f"undeclared reference to '{unknown[1]}' (in container '')"
+    return line, chain.start() + 1, located("\n".join(lines), offset, message)
 
 
 def _reworded(problem: str, before: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from . import cidr, format, ip, lists, quantity, regex, semver, standard, url  # noqa: A004
+from . import authz, cidr, format, ip, jsonpatch, lists, quantity, regex, semver, standard, url  # noqa: A004
 from .declaring import EvaluationError, Library, Overload
 
 LIBRARIES: Final[tuple[Library, ...]] = (
@@ -20,6 +20,8 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     cidr.LIBRARY,
     format.LIBRARY,
     semver.LIBRARY,
+    authz.LIBRARY,
+    jsonpatch.LIBRARY,
 )
 
 __all__ = ["LIBRARIES", "EvaluationError", "Library", "Overload"]

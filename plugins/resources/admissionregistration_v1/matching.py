@@ -10,6 +10,7 @@ from typing import Any
 
 from apiserver.api.fields import FieldError, Path
 from apiserver.api.validation import qualified_name
+from apiserver_plugins.resources.admissionregistration_v1.conditions import condition_expression_errors
 from apiserver_plugins.resources.common.selectors import selector_errors
 from apiserver_plugins.resources.common.values import invalid
 
@@ -125,16 +126,19 @@ def match_resources_errors(matching: Object, path: Path, *, rules_needed: bool) 
     return errors
 
 
-def condition_errors(conditions: Sequence[Object], path: Path) -> list[FieldError]:
-    """Problems of ``matchConditions``, their expressions excepted."""
+def condition_errors(conditions: Sequence[Object], path: Path, *, params: bool = False) -> list[FieldError]:
+    """Problems of ``matchConditions``; ``params`` says whether their expressions may use parameters."""
     errors: list[FieldError] = []
     if len(conditions) > _MOST_CONDITIONS:
         errors.append(FieldError.too_many(path, len(conditions), _MOST_CONDITIONS))
     names: set[str] = set()
     for i, condition in enumerate(conditions):
         name = condition.get("name") or ""
-        if not (condition.get("expression") or "").strip():
-            errors.append(FieldError.required(path / i / "expression"))
+        expression, where = condition.get("expression") or "", path / i / "expression"
+        if not expression.strip():
+            errors.append(FieldError.required(where))
+        else:
+            errors += condition_expression_errors(expression, where, params=params)
         errors += (
             invalid(path / i / "name", name, qualified_name(name)) if name else [FieldError.required(path / i / "name")]
         )

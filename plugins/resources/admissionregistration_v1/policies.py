@@ -1,20 +1,23 @@
-"""ValidatingAdmissionPolicies and MutatingAdmissionPolicies; what their expressions mean is not looked at here.
+"""ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
 
 COMPAT: pkg/apis/admissionregistration/validation ValidateValidatingAdmissionPolicy, ValidateMutatingAdmissionPolicy
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from apiserver.api.fields import FieldError, Path
 from apiserver.api.resource import Column
 from apiserver.api.rest import Context
 from apiserver.api.strategy import SpecStatusStrategy, StatusStrategy, Strategy, bump_generation
 from apiserver.api.validation import qualified_name
-from apiserver_plugins.resources.admissionregistration_v1 import matching
+from apiserver_plugins.resources.admissionregistration_v1 import conditions, matching
 from apiserver_plugins.resources.common.columns import AGE, UNSET, value_at
 from apiserver_plugins.resources.common.values import invalid
+
+if TYPE_CHECKING:
+    from apiserver.cel.admission import Composition
 
 Object = dict[str, Any]
 
@@ -43,13 +46,19 @@ def _common_errors(spec: Object) -> list[FieldError]:
     else:
         path = _SPEC / "matchConstraints"
         errors += matching.match_resources_errors(spec["matchConstraints"], path, rules_needed=True)
-    return errors + matching.condition_errors(spec.get("matchConditions") or (), _SPEC / "matchConditions")
+    found, params = spec.get("matchConditions") or (), spec.get("paramKind") is not None
+    return errors + matching.condition_errors(found, _SPEC / "matchConditions", params=params)
 
 
-def _validation_errors(validation: Object, path: Path) -> list[FieldError]:
-    errors = []
-    if not (validation.get("expression") or "").strip():
-        errors.append(FieldError.required(path / "expression", "expression is not specified"))
+def _validation_errors(validation: Object, compositions: Composition, path: Path) -> list[FieldError]:
+    expression = validation.get("expression") or ""
+    if not expression.strip():
+        errors = [FieldError.required(path / "expression", "expression is not specified")]
+    else:
+        compiler = compositions.compiler(authorizer=True)
+        errors = conditions.compiled_errors(compiler, expression, path / "expression", "bool")
+    message_expression = validation.get("messageExpression") or ""
+    errors += conditions.message_expression_errors(message_expression, compositions, path / "messageExpression")
     message = validation.get("message") or ""
     if message and not message.strip():
         text = "message must be non-empty if specified"
@@ -62,15 +71,15 @@ def _validation_errors(validation: Object, path: Path) -> list[FieldError]:
     return errors
 
 
-def _annotation_errors(obj: Object, annotations: list[Object]) -> list[FieldError]:
-    errors: list[FieldError] = []
+def _annotation_errors(obj: Object, annotations: list[Object], compositions: Composition) -> list[FieldError]:
+    errors = conditions.annotation_count_errors(annotations, _SPEC / "auditAnnotations")
     keys: set[str] = set()
     for i, annotation in enumerate(annotations):
         path, key = _SPEC / "auditAnnotations" / i, annotation.get("key") or ""
         full = f"{obj['metadata'].get('name') or ''}/{key}"
         errors += invalid(path / "key", full, qualified_name(full))
-        if not (annotation.get("valueExpression") or "").strip():
-            errors.append(FieldError.required(path / "valueExpression", "valueExpression is not specified"))
+        expression = annotation.get("valueExpression") or ""
+        errors += conditions.value_expression_errors(expression, compositions, path / "valueExpression")
         if key in keys:
             errors.append(FieldError.duplicate(path / "key", key))
         keys.add(key)
@@ -94,9 +103,11 @@ class ValidatingAdmissionPolicyStrategy(SpecStatusStrategy):
         if not validations and not annotations:
             text = "validations or auditAnnotations must contain at least one item"
             errors += [FieldError.required(_SPEC / field, text) for field in ("validations", "auditAnnotations")]
+        compositions = conditions.composition(spec)
+        errors += conditions.variable_errors(spec.get("variables") or [], compositions, _SPEC / "variables")
         for i, validation in enumerate(validations):
-            errors += _validation_errors(validation, _SPEC / "validations" / i)
-        return errors + _annotation_errors(obj, annotations)
+            errors += _validation_errors(validation, compositions, _SPEC / "validations" / i)
+        return errors + _annotation_errors(obj, annotations, compositions)
 
 
 def _mutation_errors(mutation: Object, path: Path) -> list[FieldError]:

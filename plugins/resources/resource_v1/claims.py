@@ -1,4 +1,4 @@
-"""ResourceClaims and templates of them; what their expressions mean is not looked at here.
+"""ResourceClaims and templates of them.
 
 COMPAT: pkg/apis/resource/v1 SetDefaults_ExactDeviceRequest; pkg/apis/resource/validation ValidateResourceClaim
 """
@@ -14,6 +14,7 @@ from apiserver.api.strategy import StatusStrategy, Strategy, keep_status
 from apiserver.api.validation import dns_label, dns_subdomain
 from apiserver_plugins.resources.common.columns import AGE, value_at
 from apiserver_plugins.resources.common.values import immutable, invalid
+from apiserver_plugins.resources.resource_v1.selectors import selectors_errors
 
 Object = dict[str, Any]
 
@@ -49,7 +50,7 @@ def _exact_errors(request: Object, path: Path) -> list[FieldError]:
         errors.append(FieldError.invalid(path / "count", count or 0, "must be greater than zero"))
     elif mode not in (ALL, EXACT_COUNT):
         errors.append(FieldError.not_supported(path / "allocationMode", mode, (ALL, EXACT_COUNT)))
-    return errors
+    return errors + selectors_errors(request.get("selectors"), path / "selectors")
 
 
 def _request_errors(request: Object, path: Path) -> list[FieldError]:

@@ -1,4 +1,4 @@
-"""DeviceClasses and ResourceSlices; what their expressions mean is not looked at here.
+"""DeviceClasses and ResourceSlices.
 
 COMPAT: pkg/apis/resource/validation ValidateDeviceClass, ValidateResourceSlice
 """
@@ -14,6 +14,7 @@ from apiserver.api.strategy import Strategy, bump_generation
 from apiserver.api.validation import dns_subdomain
 from apiserver_plugins.resources.common.columns import AGE, cell, value_at
 from apiserver_plugins.resources.common.values import immutable, invalid
+from apiserver_plugins.resources.resource_v1.selectors import selectors_errors
 
 Object = dict[str, Any]
 
@@ -34,14 +35,7 @@ class DeviceClassStrategy(GenerationStrategy):
     """Rules of DeviceClasses."""
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        errors: list[FieldError] = []
-        for i, selector in enumerate(value_at(obj, "spec", "selectors") or ()):
-            path = _SPEC / "selectors" / i / "cel"
-            if selector.get("cel") is None:
-                errors.append(FieldError.required(path))
-            elif not selector["cel"].get("expression"):
-                errors.append(FieldError.required(path / "expression"))
-        return errors
+        return selectors_errors(value_at(obj, "spec", "selectors"), _SPEC / "selectors")
 
 
 class ResourceSliceStrategy(GenerationStrategy):
