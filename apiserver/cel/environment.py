@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -32,8 +32,8 @@ from google.protobuf import (
     wrappers_pb2,
 )
 
-from . import literals, syntax, times, wording
-from .libraries import LIBRARIES, EvaluationError, Overload
+from . import literals, redeclared, syntax, times, wording
+from .libraries import LIBRARIES, RUNTIME_ONLY, EvaluationError, Overload
 from .libraries.declaring import VALUE
 
 _WELL_KNOWN: Final = (any_pb2, duration_pb2, struct_pb2, timestamp_pb2, wrappers_pb2)
@@ -79,6 +79,24 @@ class Checked:
     def uses(self, variable: str) -> bool:
         """Whether the expression names the variable."""
         return variable in self.names
+
+    def fields_of(self, variables: Collection[str]) -> set[str] | None:
+        """The fields that the expression selects from some variables; None if it uses one of them as a whole."""
+        fields: set[str] = set()
+        selected: set[int] = set()
+        for expr in syntax.walk(self.tree.expr):
+            kind = expr.WhichOneof("kind")
+            operand, field_name = None, ""
+            if kind == "select_expr":
+                operand, field_name = expr.select_expr.operand, expr.select_expr.field
+            elif kind == "call_expr" and expr.call_expr.function == "_?._":
+                operand, field_name = expr.call_expr.args[0], expr.call_expr.args[1].const_expr.string_value
+            if operand is not None and operand.ident_expr.name in variables:
+                selected.add(operand.id)
+                fields.add(field_name)
+            if kind == "ident_expr" and expr.ident_expr.name in variables and expr.id not in selected:
+                return None
+        return fields
 
     @property
     def names(self) -> set[str]:
@@ -144,32 +162,21 @@ def _function_configs(overloads: Mapping[str, Iterable[Overload]]) -> list[dict[
     ]
 
 
-_SHARED: Final = ("indexOf", "lastIndexOf")
-"""Functions that the library has for strings, and that are declared for lists, too."""
-
-_STANDARD: Final = {"exclude_functions": [{"name": "string"}]}
-"""What is declared here instead, because a configuration can't add signatures to a standard function."""
-
-_TO_STRING: Final = {
-    "string_to_string": "string",
-    "bool_to_string": "bool",
-    "int64_to_string": "int",
-    "uint64_to_string": "uint",
-    "double_to_string": "double",
-    "bytes_to_string": "bytes",
-    "timestamp_to_string": "timestamp",
-    "duration_to_string": "duration",
-}
+_STANDARD: Final = {"exclude_functions": [{"name": name} for name in redeclared.FUNCTIONS]}
 
 
 def _declared_functions() -> list[dict[str, Any]]:
-    configs = _function_configs({name: o for name, o in _overloads().items() if name not in _SHARED})
-    standard = [
-        {"id": overload, "args": [_type_config(kind)], "return": _type_config("string")}
-        for overload, kind in _TO_STRING.items()
-    ]
-    next(config for config in configs if config["name"] == "string")["overloads"][:0] = standard
-    return configs
+    """What the checker is told: functions of the libraries, and CEL's own that have more signatures here."""
+    shared = literals.FOR_STRINGS_AND_LISTS
+    configs = {c["name"]: c for c in _function_configs({n: o for n, o in _overloads().items() if n not in shared})}
+    for name, signatures in redeclared.FUNCTIONS.items():
+        own = [
+            {"id": overload, "args": [_type_config(kind) for kind in parameters], "return": _type_config(result)}
+            for overload, parameters, result in signatures
+        ]
+        config = configs.setdefault(name, {"name": name, "overloads": []})
+        config["overloads"] = own + config["overloads"]
+    return list(configs.values())
 
 
 @functools.cache
@@ -178,7 +185,8 @@ def _merged() -> Any:
 
     ``literals`` checks what those would have checked.
     """
-    return cel.CelExtension("kubernetes-merged", [_implemented_all(name, _overloads()[name]) for name in _SHARED])
+    shared = literals.FOR_STRINGS_AND_LISTS
+    return cel.CelExtension("kubernetes-merged", [_implemented_all(name, _overloads()[name]) for name in shared])
 
 
 def _config(extensions: Sequence[str] = (), **parts: Any) -> Any:
@@ -267,7 +275,8 @@ def _rewritten(tree: Any, optional_variables: frozenset[str]) -> bytes:
     changed.CopyFrom(tree)
     optional_calls = _optional_overloads()
     new_id = max((expr.id for expr in syntax.walk(changed.expr)), default=0)
-    for expr in list(syntax.walk(changed.expr)):
+    # What is below comes first: a change copies what it puts below.
+    for expr in reversed(list(syntax.walk(changed.expr))):
         reference = changed.reference_map.get(expr.id)
         if reference is None:
             continue
@@ -300,6 +309,7 @@ def _select_optional(tree: Any, expr: Any, new_id: int) -> None:
 @functools.lru_cache(maxsize=64)
 def _runtime(variables: tuple[str, ...]) -> Any:
     functions = [_implemented_all(name, signatures) for name, signatures in _overloads().items()]
+    functions += [_implemented_all(name, signatures) for name, signatures in RUNTIME_ONLY.items()]
     return cel.NewEnv(
         _pool(()),
         variables=dict.fromkeys(variables, cel.Type.DYN),
@@ -333,18 +343,19 @@ def _kind(parameter: str) -> str:
 
 def _implemented(name: str, kinds: _Kinds, group: Sequence[Overload]) -> Any:
     member, parameters = kinds
+    results = {overload.result for overload in group}
     return cel.Overload(
         f"{name}({','.join(parameters)}){'.' * member}",
-        return_type=_KINDS.get(group[0].result, cel.Type.DYN),
+        return_type=_KINDS.get(results.pop(), cel.Type.DYN) if len(results) == 1 else cel.Type.DYN,
         parameters=[_KINDS.get(kind, cel.Type.DYN) for kind in parameters],
         is_member=member,
-        impl=group[0].implementation if len(group) == 1 and not _guarded(group[0]) else _dispatch(group),
+        impl=group[0].implementation if len(group) == 1 and _is_plain(group[0]) else _dispatch(group),
     )
 
 
-def _guarded(overload: Overload) -> bool:
-    """Whether the kinds alone don't say that the arguments fit."""
-    return any("." in parameter or parameter.startswith("list<") for parameter in overload.parameters)
+def _is_plain(overload: Overload) -> bool:
+    """Whether the kinds alone say that the arguments fit, and that no time is in the result."""
+    return all(kind in _PYTHON_TYPES for kind in (*overload.parameters, overload.result))
 
 
 def _dispatch(group: Sequence[Overload]) -> Callable[..., Any]:

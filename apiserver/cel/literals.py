@@ -13,7 +13,12 @@ from . import syntax, times, wording
 from .libraries import EvaluationError
 from .libraries.regex import compiled
 
-_FREE: Final = frozenset({"dyn", "wrapper", "", "any"})
+FOR_STRINGS_AND_LISTS: Final = ("indexOf", "lastIndexOf")
+"""Functions that the library has for strings, and that are declared for lists, too."""
+
+_FREE: Final = frozenset({"wrapper", "", "any"})
+_MIXES: Final = "format"
+"""The function whose arguments may be lists of anything. COMPAT: stringFormatValidator"""
 
 
 def _bad_duration(text: str) -> bool:
@@ -44,10 +49,15 @@ _ARGUMENTS: Final[dict[str, tuple[int, Callable[[str], bool], str]]] = {
 def problems(source: str, tree: Any) -> list[str]:
     """What is wrong, worded and placed as the checker words and places its own."""
     found = []
+    exempt: set[int] = set()
     for expr in syntax.walk(tree.expr):
         kind = expr.WhichOneof("kind")
+        if expr.id in exempt or (kind == "call_expr" and expr.call_expr.function == _MIXES):
+            exempt.update(part.id for part in syntax.children(expr))
         if kind == "call_expr":
-            found += _bad_argument(tree, expr)
+            found += _bad_argument(tree, expr) or _bad_element(tree, expr)
+        elif expr.id in exempt:
+            continue
         elif kind == "list_expr":
             found += _mixed(tree, expr.list_expr.elements, set(expr.list_expr.optional_indices))
         elif kind == "struct_expr" and not expr.struct_expr.message_name:
@@ -71,14 +81,29 @@ def _bad_argument(tree: Any, expr: Any) -> list[tuple[int, str]]:
     return []
 
 
+def _bad_element(tree: Any, expr: Any) -> list[tuple[int, str]]:
+    """``[1].indexOf("a")``: of functions for strings and lists, the checker does not compare the types for lists."""
+    call = expr.call_expr
+    if call.function not in FOR_STRINGS_AND_LISTS or not call.HasField("target") or len(call.args) != 1:
+        return []
+    target, argument = (
+        syntax.type_text(tree.type_map[part.id]) if part.id in tree.type_map else "dyn"
+        for part in (call.target, call.args[0])
+    )
+    if not target.startswith("list(") or "dyn" in target + argument or target == f"list({argument})":
+        return []
+    return [(expr.id, f"found no matching overload for '{call.function}' applied to '{target}.({argument})'")]
+
+
 def _mixed(tree: Any, parts: Iterable[Any], optional: set[int]) -> list[tuple[int, str]]:
-    """COMPAT: homogeneousAggregateLiteralValidator: all of the type of the first, unless that is dyn."""
+    """COMPAT: homogeneousAggregateLiteralValidator: all of the type of the first."""
     first = ""
     for index, part in enumerate(parts):
         kind = syntax.type_text(tree.type_map[part.id]) if part.id in tree.type_map else ""
         if index in optional:
             kind = kind.removeprefix("optional_type(").removesuffix(")")
-        if kind in _FREE or "dyn" in kind:
+        # What is in an empty list is dyn, whatever list it stands in.
+        if kind in _FREE or "(dyn" in kind or " dyn)" in kind:
             continue
         if first and kind != first:
             return [(part.id, f"expected type '{first}' but found '{kind}'")]

@@ -50,6 +50,8 @@ _NO_OVERLOAD: Final = (
     "'{}': call arguments did not match a supported operator, function or macro signature for rule: {}"
 )
 
+_VARIABLES: Final = frozenset({"self", "oldSelf"})
+
 _log = logging.getLogger(__name__)
 Schema = Mapping[str, Any]
 
@@ -296,7 +298,18 @@ class _Compiled:
     def __init__(self, schema: Schema, declared: DeclaredType, own: list[Schema]) -> None:
         self.node = NodeRules(schema, declared)
         self.rules = [self.node.compile(rule) for rule in own]
-        self._convert = values.converter(declared)
+        self._convert = values.converter(declared, self._used_fields())
+
+    def _used_fields(self) -> set[str] | None:
+        """The fields of the value that the rules look at, None if they look at it as a whole."""
+        used: set[str] = set()
+        for rule in self.rules:
+            for expression in (rule.expression, rule.message):
+                fields = expression.checked.fields_of(_VARIABLES) if expression is not None else used
+                if fields is None:
+                    return None
+                used |= fields
+        return used
 
     def convert(self, value: Any) -> Any:
         return value if self._convert is None else self._convert(value)

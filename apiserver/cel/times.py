@@ -112,4 +112,6 @@ def encoded(value: object) -> object:
         moment = Timestamp()
         moment.FromDatetime(value)
         return moment
-    return value
+    if isinstance(value, dict):
+        return {key: encoded(item) for key, item in value.items()}
+    return [encoded(item) for item in value] if isinstance(value, list) else value

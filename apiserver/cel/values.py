@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from . import times
@@ -46,10 +46,13 @@ _FORMATS: Final[dict[str, Converter]] = {
 }
 
 
-def converter(declared: DeclaredType) -> Converter | None:
-    """What makes CEL's value of a value of the type; None if it is the same."""
+def converter(declared: DeclaredType, only: Collection[str] | None = None) -> Converter | None:
+    """What makes CEL's value of a value of the type; None if it is the same.
+
+    :param only: the fields of an object that anybody looks at, by their escaped names.
+    """
     if declared.kind == "object":
-        return _object(declared)
+        return _object(declared, only)
     if declared.element is not None:
         inner = converter(declared.element)
         if inner is None:
@@ -74,21 +77,20 @@ def _map(inner: Converter) -> Converter:
     return lambda value: None if value is None else {key: inner(item) for key, item in value.items()}
 
 
-def _object(declared: DeclaredType) -> Converter:
+def _object(declared: DeclaredType, only: Collection[str] | None) -> Converter:
     parts: dict[str, tuple[str, Converter | None]] = {}
     for name in declared.schema.get("properties") or {}:
         escaped = escape(name)
-        if escaped is not None and escaped in declared.fields:
+        if escaped is not None and escaped in declared.fields and (only is None or escaped in only):
             parts[name] = (escaped, converter(declared.fields[escaped]))
 
     def converted(value: Any) -> Any:
         if value is None:
             return None
         visible = {}
-        for name, item in value.items():
-            part = parts.get(name)
-            if part is not None:
-                visible[part[0]] = item if part[1] is None else part[1](item)
+        for name in parts.keys() & value.keys():
+            escaped, convert = parts[name]
+            visible[escaped] = value[name] if convert is None else convert(value[name])
         return visible
 
     return converted

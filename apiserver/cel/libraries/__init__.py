@@ -24,4 +24,6 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     jsonpatch.LIBRARY,
 )
 
-__all__ = ["LIBRARIES", "EvaluationError", "Library", "Overload"]
+RUNTIME_ONLY: Final = standard.RUNTIME_ONLY
+
+__all__ = ["LIBRARIES", "RUNTIME_ONLY", "EvaluationError", "Library", "Overload"]
