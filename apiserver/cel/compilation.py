@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from . import cost, fieldpaths
+from . import cost, fieldpaths, unordered
 from .environment import Checked, CompileError, Environment, Program
 from .ranges import Range, exactly
 from .schema_types import DeclaredType, declarations
@@ -32,7 +32,9 @@ class Expression:
     @functools.cached_property
     def program(self) -> Program:
         """It, ready to be evaluated."""
-        return self.environment.program(self.checked)
+        changes = unordered.changes(self.checked, self._declared)
+        rewrites = {place: functools.partial(_rewrite, change) for place, change in changes.items()}
+        return self.environment.program(self.checked, rewrites)
 
     @functools.cached_property
     def most(self) -> int:
@@ -57,6 +59,10 @@ class Expression:
         if limit is not None and path[-1] == "@keys":
             return Range(0, limit)
         return Range(0, found.largest if limit is None else min(found.largest, limit))
+
+
+def _rewrite(change: unordered.Change, expr: Any, next_id: Callable[[], int]) -> None:
+    unordered.rewrite(expr, change, next_id)
 
 
 @dataclass(frozen=True, slots=True)

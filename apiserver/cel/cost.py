@@ -6,7 +6,7 @@ checker/cost.go with PresenceTestHasCost(false), k8s.io/apiserver/pkg/cel/librar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -102,12 +102,19 @@ def estimate(checked: Checked, sizes: Sizes) -> Range:
     return _Estimator(checked.tree, sizes).cost(checked.tree.expr)
 
 
+def paths(checked: Checked) -> Mapping[int, Path]:
+    """The paths of the expressions that reach into a variable, by their ids."""
+    estimator = _Estimator(checked.tree, lambda _: None)
+    estimator.cost(checked.tree.expr)
+    return estimator.reached
+
+
 class _Estimator:
     def __init__(self, tree: Any, sizes: Sizes) -> None:
         self.sizes = sizes
         self._types = tree.type_map
         self._references = tree.reference_map
-        self._paths: dict[int, Path] = {}
+        self.reached: dict[int, Path] = {}
         self._sizes: dict[int, Range] = {}
         self._entries: dict[int, _Entries] = {}
         self._locals: dict[str, list[_Local]] = {}
@@ -132,7 +139,7 @@ class _Estimator:
             local = self._local(expr.ident_expr.name)
             if local is not None:
                 return local.path
-        return self._paths.get(expr.id, ())
+        return self.reached.get(expr.id, ())
 
     def _node(self, expr: Any) -> _Node:
         path = self._path(expr)
@@ -173,7 +180,7 @@ class _Estimator:
         local = self._local(name)
         # A field that is a variable of its own costs what selecting it costs.
         steps = tuple(name.split("."))
-        self._paths[expr.id] = steps if local is None else local.path
+        self.reached[expr.id] = steps if local is None else local.path
         return ONE if local is not None else exactly(len(steps))
 
     def _select(self, expr: Any) -> Range:
@@ -184,7 +191,7 @@ class _Estimator:
         target = self._type(select.operand)
         if target is not None and target.WhichOneof("kind") in ("map_type", "message_type", "type_param"):
             cost = cost.plus(ONE)
-        self._paths[expr.id] = (*self._path(select.operand), select.field)
+        self.reached[expr.id] = (*self._path(select.operand), select.field)
         return cost
 
     def _call(self, expr: Any) -> Range:
@@ -217,7 +224,7 @@ class _Estimator:
             container = expr.call_expr.args[0]
             entries = self._entry_sizes(container)
             size = entries.value if entries is not None else None
-            self._paths[expr.id] = (*self._path(container), step)
+            self.reached[expr.id] = (*self._path(container), step)
         return self.size(expr) if size is None else size
 
     def _call_cost(self, expr: Any, call: Call, costs: list[Range]) -> tuple[Range, Range | None]:

@@ -16,6 +16,7 @@ Everything here may be used from many threads: the library runs with the GIL hel
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -235,10 +236,13 @@ class Environment:
         kind = syntax.type_text(tree.type_map[tree.expr.id]) if tree.expr.id in tree.type_map else ""
         return Checked(source, tree, kind or "dyn")
 
-    def program(self, checked: Checked) -> Program:
-        """The checked expression, ready to be evaluated."""
+    def program(self, checked: Checked, rewrites: Mapping[int, Rewrite] | None = None) -> Program:
+        """The checked expression, ready to be evaluated.
+
+        :param rewrites: what is done to some of its expressions before, by their ids.
+        """
         runtime = _runtime(self._variables)
-        return Program(runtime, runtime.deserialize(_rewritten(checked.tree, self._optional)))
+        return Program(runtime, runtime.deserialize(_rewritten(checked.tree, self._optional, rewrites or {})))
 
     def activation(self, values: Mapping[str, Any]) -> Any:
         """Values of the variables, for any number of programs of this environment. An optional is {} or {VALUE: it}."""
@@ -269,20 +273,26 @@ class Program:
         return value
 
 
-def _rewritten(tree: Any, optional_variables: frozenset[str]) -> bytes:
+Rewrite = Callable[[Any, Callable[[], int]], None]
+"""Changes an expression in place; new expressions get their ids from the second argument."""
+
+
+def _rewritten(tree: Any, optional_variables: frozenset[str], rewrites: Mapping[int, Rewrite]) -> bytes:
     """The tree for the runtime: optionals come out of maps (see the module's text)."""
     changed = type(tree)()
     changed.CopyFrom(tree)
     optional_calls = _optional_overloads()
-    new_id = max((expr.id for expr in syntax.walk(changed.expr)), default=0)
+    ids = itertools.count(max((expr.id for expr in syntax.walk(changed.expr)), default=0) + 1)
     # What is below comes first: a change copies what it puts below.
     for expr in reversed(list(syntax.walk(changed.expr))):
         reference = changed.reference_map.get(expr.id)
         if reference is None:
             continue
+        rewrite = rewrites.get(expr.id)
+        if rewrite is not None:
+            rewrite(expr, ids.__next__)
         if reference.name in optional_variables or optional_calls.intersection(reference.overload_id):
-            new_id += 2
-            _select_optional(changed, expr, new_id)
+            _select_optional(changed, expr, ids.__next__)
     return syntax.serialize(changed)
 
 
@@ -293,17 +303,17 @@ def _optional_overloads() -> frozenset[str]:
     )
 
 
-def _select_optional(tree: Any, expr: Any, new_id: int) -> None:
+def _select_optional(tree: Any, expr: Any, next_id: Callable[[], int]) -> None:
     """``x`` becomes ``x.?value``, in place."""
     inner = type(expr)()
     inner.CopyFrom(expr)
     expr.Clear()
-    expr.id = new_id
+    expr.id = next_id()
     expr.call_expr.function = "_?._"
     expr.call_expr.args.add().CopyFrom(inner)
-    name = expr.call_expr.args.add(id=new_id - 1)
+    name = expr.call_expr.args.add(id=next_id())
     name.const_expr.string_value = VALUE
-    tree.reference_map[new_id].overload_id.append("select_optional_field")
+    tree.reference_map[expr.id].overload_id.append("select_optional_field")
 
 
 @functools.lru_cache(maxsize=64)

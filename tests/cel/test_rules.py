@@ -251,3 +251,44 @@ def test_a_value_is_not_changed_by_its_rules():
         new, None
     )
     assert new == before
+
+
+def listed(list_type: str, items: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "array", "maxItems": 5, "x-kubernetes-list-type": list_type, "items": items} | more
+
+
+def test_sets_and_map_lists_are_equal_in_any_order():
+    entry = {"type": "object", "properties": {"k": STRING, "v": STRING, "tags": listed("set", STRING)}}
+    properties = {
+        "tags": listed("set", STRING),
+        "entries": listed("map", entry, **{"x-kubernetes-list-map-keys": ["k"]}),
+        "plain": listed("atomic", STRING),
+    }
+    old = {
+        "tags": ["a", "b"],
+        "entries": [{"k": "x", "v": "1", "tags": ["p", "q"]}, {"k": "y", "v": "2"}],
+        "plain": ["a", "b"],
+    }
+    new = {
+        "tags": ["b", "a"],
+        "entries": [{"k": "y", "v": "2"}, {"k": "x", "v": "1", "tags": ["q", "p"]}],
+        "plain": ["a", "b"],
+    }
+    for rule in ("self.tags == oldSelf.tags", "self.entries == oldSelf.entries", "self == oldSelf"):
+        assert messages(spec(rule, properties), new, old) == [], rule
+        assert messages(spec(f"!({rule})", properties), new, old) != [], rule
+    for changed in ({"tags": ["b", "c"]}, {"entries": [{"k": "x", "v": "1"}]}, {"plain": ["b", "a"]}):
+        assert messages(spec("self == oldSelf", properties), new | changed, old) != [], changed
+    assert messages(spec("self.tags != ['b', 'a']", properties), new) != []
+    assert messages(spec("self.entries.all(e, !has(e.tags) || e.tags == ['p', 'q'])", properties), new) == []
+
+
+def test_sets_and_map_lists_are_added_without_duplicates():
+    entry = {"type": "object", "properties": {"k": STRING, "v": STRING}}
+    properties = {
+        "tags": listed("set", STRING),
+        "entries": listed("map", entry, **{"x-kubernetes-list-map-keys": ["k"]}),
+    }
+    values = {"tags": ["a", "b"], "entries": [{"k": "x", "v": "1"}, {"k": "y", "v": "2"}]}
+    rule = "(self.tags + ['b', 'c']).size() == 3 && (self.entries + self.entries).map(e, e.v) == ['1', '2']"
+    assert messages(spec(rule, properties), values) == []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from . import authz, cidr, format, ip, jsonpatch, lists, quantity, regex, semver, standard, url  # noqa: A004
+from . import authz, cidr, format, ip, jsonpatch, lists, quantity, regex, semver, standard, unordered, url  # noqa: A004
 from .declaring import EvaluationError, Library, Overload
 
 LIBRARIES: Final[tuple[Library, ...]] = (
@@ -24,6 +24,7 @@ LIBRARIES: Final[tuple[Library, ...]] = (
     jsonpatch.LIBRARY,
 )
 
-RUNTIME_ONLY: Final = standard.RUNTIME_ONLY
+RUNTIME_ONLY: Final = {**standard.RUNTIME_ONLY, **unordered.RUNTIME_ONLY}
+"""Functions that only rewritten and expanded expressions call."""
 
 __all__ = ["LIBRARIES", "RUNTIME_ONLY", "EvaluationError", "Library", "Overload"]
