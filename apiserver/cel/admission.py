@@ -11,7 +11,7 @@ import functools
 from collections.abc import Mapping
 from typing import Final
 
-from .expressions import ANY, Compiler, ExpressionError
+from .expressions import ANY, Compiler
 from .libraries import authz
 from .schema_types import DeclaredType
 
@@ -83,9 +83,9 @@ def variables(*, params: bool, authorizer: bool) -> dict[str, str | DeclaredType
 
 
 @functools.cache
-def compiler(*, params: bool, authorizer: bool) -> Compiler:
+def compiler(*, params: bool, authorizer: bool, makes_patches: bool = False) -> Compiler:
     """For expressions that use no composed variables."""
-    return Compiler(variables(params=params, authorizer=authorizer))
+    return Compiler(variables(params=params, authorizer=authorizer), makes_patches=makes_patches)
 
 
 class Composition:
@@ -101,22 +101,23 @@ class Composition:
     def add(self, name: str, expression: str) -> None:
         """Compile a variable and declare it for what follows.
 
-        :raises ExpressionError: it is wrong; it is declared all the same, as dyn.
+        :raises expressions.ExpressionError: it is wrong; it is declared all the same, as dyn.
         """
+        kind = "dyn"
         try:
-            self._types[name] = self.compiler(authorizer=True).compile(expression, ANY).result
-        except ExpressionError:
-            self._types[name] = "dyn"
-            raise
+            kind = self.compiler(authorizer=True).compile(expression, ANY).result
+        finally:
+            if name.isidentifier():
+                self._types[name] = kind
 
-    def compiler(self, *, authorizer: bool) -> Compiler:
+    def compiler(self, *, authorizer: bool, makes_patches: bool = False) -> Compiler:
         """For expressions that come after the variables that have been added."""
         if not self._types:
-            return compiler(params=self._params, authorizer=authorizer)
+            return compiler(params=self._params, authorizer=authorizer, makes_patches=makes_patches)
         declared: dict[str, str | DeclaredType] = variables(params=self._params, authorizer=authorizer)
         fields: Mapping[str, DeclaredType] = {name: _leaf("dyn") for name in self._types}
         declared["variables"] = DeclaredType("object", 2, _UNKNOWN_SIZE, fields=fields)
         # Exact types: the longest name is looked for first.
         for name, kind in self._types.items():
             declared[f"variables.{name}"] = kind.replace("(", "<").replace(")", ">").replace(", ", ",")
-        return Compiler(declared)
+        return Compiler(declared, makes_patches=makes_patches)

@@ -236,6 +236,16 @@ class Environment:
         kind = syntax.type_text(tree.type_map[tree.expr.id]) if tree.expr.id in tree.type_map else ""
         return Checked(source, tree, kind or "dyn")
 
+    def parse(self, source: str) -> Any:
+        """The tree of an expression that is not checked.
+
+        :raises CompileError: it is no expression.
+        """
+        try:
+            return syntax.parse(self._checker.compile(source, disable_check=True).serialize())
+        except RuntimeError as wrong:
+            raise CompileError(wording.compile_error(str(wrong), source)) from None
+
     def program(self, checked: Checked, rewrites: Mapping[int, Rewrite] | None = None) -> Program:
         """The checked expression, ready to be evaluated.
 
@@ -285,12 +295,12 @@ def _rewritten(tree: Any, optional_variables: frozenset[str], rewrites: Mapping[
     ids = itertools.count(max((expr.id for expr in syntax.walk(changed.expr)), default=0) + 1)
     # What is below comes first: a change copies what it puts below.
     for expr in reversed(list(syntax.walk(changed.expr))):
-        reference = changed.reference_map.get(expr.id)
-        if reference is None:
-            continue
         rewrite = rewrites.get(expr.id)
         if rewrite is not None:
             rewrite(expr, ids.__next__)
+        reference = changed.reference_map.get(expr.id)
+        if reference is None:
+            continue
         if reference.name in optional_variables or optional_calls.intersection(reference.overload_id):
             _select_optional(changed, expr, ids.__next__)
     return syntax.serialize(changed)

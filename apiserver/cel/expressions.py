@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from apiserver.api.fields import FieldError
 
-from . import cost
-from .environment import Checked, CompileError, Environment
+from . import cost, patches
+from .environment import Checked, CompileError, Declarations, Environment
 from .libraries import EvaluationError
 from .ranges import MOST, Range
 from .schema_types import DeclaredType, declare
@@ -35,9 +35,13 @@ class ExpressionError(ValueError):
 class Compiler:
     """Compiles expressions over the same variables. May be used by many threads."""
 
-    def __init__(self, variables: Variables, extensions: Sequence[str] = ()) -> None:
+    def __init__(self, variables: Variables, extensions: Sequence[str] = (), *, makes_patches: bool = False) -> None:
+        """:param extensions: those of the library that there are beside the common ones.
+        :param makes_patches: whether there are the types ``Object`` and ``JSONPatch``.
+        """
         self._variables = variables
         self._extensions = extensions
+        self._makes_patches = makes_patches
 
     @functools.cached_property
     def _environment(self) -> Environment:
@@ -49,14 +53,27 @@ class Compiler:
         :raises ExpressionError: it is wrong.
         """
         try:
-            checked = self._environment.compile(text)
+            environment, checked = self._checked(text)
         except CompileError as wrong:
             raise ExpressionError(f"compilation failed: {wrong}") from None
         if ANY not in wanted and checked.result not in wanted:
             if len(wanted) == 1:
                 raise ExpressionError(f"must evaluate to {wanted[0]} but got {checked.result}")
             raise ExpressionError(f"must evaluate to one of [{' '.join(wanted)}] but got {checked.result}")
-        return Expression(checked, self._environment, self._variables)
+        return Expression(checked, environment, self._variables)
+
+    def _checked(self, text: str) -> tuple[Environment, Checked]:
+        environment = self._environment
+        if not self._makes_patches:
+            return environment, environment.compile(text)
+        prepared = patches.prepare(text, environment.parse(text))
+        declared = declare(self._variables)
+        structs = [*declared.structs, *prepared.structs]
+        environment = Environment(Declarations(declared.variables, structs), self._extensions)
+        try:
+            return environment, environment.compile(prepared.source)
+        except CompileError as wrong:
+            raise CompileError(prepared.restored(str(wrong))) from None
 
 
 class Expression:
@@ -66,7 +83,7 @@ class Expression:
         self._checked = checked
         self._environment = environment
         self._variables = variables
-        self._program = environment.program(checked)
+        self._program = environment.program(checked, dict.fromkeys(patches.structs(checked.tree), patches.as_map))
 
     @property
     def result(self) -> str:

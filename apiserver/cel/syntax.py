@@ -78,6 +78,7 @@ _MESSAGES: Final[dict[str, tuple[tuple[str, int, str], ...]]] = {
     ),
     "Reference": (("name", 1, "string"), ("overload_id", 3, "*string"), ("value", 4, "Constant")),
     "SourceInfo": (("location", 2, "string"), ("line_offsets", 3, "*int32"), ("positions", 4, "int64:int32")),
+    "ParsedExpr": (("expr", 2, "Expr"), ("source_info", 3, "SourceInfo")),
     "CheckedExpr": (
         ("reference_map", 2, "int64:Reference"),
         ("type_map", 3, "int64:Type"),
@@ -118,7 +119,7 @@ def _add_field(message: Any, owner: str, name: str, number: int, kind: str) -> N
     _set_type(field, kind.removeprefix("*"))
 
 
-def _checked_class() -> Any:
+def _classes(*names: str) -> list[Any]:
     file = descriptor_pb2.FileDescriptorProto(name="cel/expr/checked.proto", package=_PACKAGE, syntax="proto3")
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)
@@ -128,16 +129,16 @@ def _checked_class() -> Any:
             _add_field(message, name, field, number, kind)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.CheckedExpr"))
+    return [message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in names]
 
 
-_CHECKED: Final[Any] = _checked_class()
+_CHECKED, _PARSED = _classes("CheckedExpr", "ParsedExpr")
 
 
 def parse(data: bytes) -> Any:
-    """The tree of a serialized expression."""
+    """The tree of a serialized expression, checked or only parsed."""
     wrapped = any_pb2.Any.FromString(data)
-    return _CHECKED.FromString(wrapped.value)
+    return (_CHECKED if wrapped.type_url == _TYPE_URL else _PARSED).FromString(wrapped.value)
 
 
 def serialize(checked: Any) -> bytes:

@@ -86,6 +86,17 @@ def message_expression_errors(expression: str, compositions: Composition, path: 
     return compiled_errors(compositions.compiler(authorizer=False), expression, path, "string")
 
 
+def patch_expression_errors(expression: str, kind: str, compositions: Composition, path: Path) -> list[FieldError]:
+    """Problems of the expression of a mutation of a kind, ``ApplyConfiguration`` or ``JSONPatch``."""
+    from apiserver.cel import patches
+
+    text = expression.strip()
+    if not text:
+        return [FieldError.required(path, "expression is not specified")]
+    wanted = {"ApplyConfiguration": patches.OBJECT, "JSONPatch": patches.JSON_PATCHES}[kind]
+    return compiled_errors(compositions.compiler(authorizer=True, makes_patches=True), text, path, wanted)
+
+
 def annotation_count_errors(annotations: list[Object], path: Path) -> list[FieldError]:
     """Problems of how many audit annotations there are."""
     if len(annotations) <= _MOST_ANNOTATIONS:

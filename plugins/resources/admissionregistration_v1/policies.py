@@ -110,7 +110,7 @@ class ValidatingAdmissionPolicyStrategy(SpecStatusStrategy):
         return errors + _annotation_errors(obj, annotations, compositions)
 
 
-def _mutation_errors(mutation: Object, path: Path) -> list[FieldError]:
+def _mutation_errors(mutation: Object, compositions: Composition, path: Path) -> list[FieldError]:
     kind = mutation.get("patchType") or ""
     if not kind:
         return [FieldError.required(path / "patchType")]
@@ -126,8 +126,9 @@ def _mutation_errors(mutation: Object, path: Path) -> list[FieldError]:
         elif name != kind:
             text = f"must not be specified when patchType is not {name}"
             errors.append(FieldError.invalid(path / field, part, text))
-        elif not (part.get("expression") or "").strip():
-            errors.append(FieldError.required(path / field / "expression", "expression is not specified"))
+        else:
+            where = path / field / "expression"
+            errors += conditions.patch_expression_errors(part.get("expression") or "", kind, compositions, where)
     return errors
 
 
@@ -149,8 +150,10 @@ class MutatingAdmissionPolicyStrategy(Strategy):
         mutations = spec.get("mutations") or ()
         if not mutations:
             errors.append(FieldError.required(_SPEC / "mutations", "mutations must contain at least one item"))
+        compositions = conditions.composition(spec)
+        errors += conditions.variable_errors(spec.get("variables") or [], compositions, _SPEC / "variables")
         for i, mutation in enumerate(mutations):
-            errors += _mutation_errors(mutation, _SPEC / "mutations" / i)
+            errors += _mutation_errors(mutation, compositions, _SPEC / "mutations" / i)
         policy = spec.get("reinvocationPolicy") or ""
         if not policy:
             errors.append(FieldError.required(_SPEC / "reinvocationPolicy"))

@@ -130,7 +130,7 @@ def test_webhooks_get_defaults(ctx: Context) -> None:
 
 
 RULES = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]
-MUTATION = {"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}
+MUTATION = {"patchType": "JSONPatch", "jsonPatch": {"expression": "[JSONPatch{op: 'remove', path: '/spec'}]"}}
 MUTATING: dict[str, Any] = {
     "metadata": {"name": "m"},
     "spec": {"matchConstraints": {"resourceRules": RULES}, "mutations": [MUTATION], "reinvocationPolicy": "Never"},
