@@ -70,6 +70,19 @@ def read(data: bytes, media_type: str = JSON, default: tuple[str, str] = ("", ""
     return Body(value, data, JSON, duplicates)
 
 
+def protobuf_kind(data: bytes) -> tuple[str, str]:
+    """apiVersion and kind of a protobuf body, "" where absent. :raises BodyError: it has no envelope."""
+    from apiserver.schema.protobuf import envelope
+
+    try:
+        found = envelope.unwrap(data)
+    except DecodeError as error:
+        raise BodyError(error.message) from None
+    if found.api_version.count("/") > 1:
+        raise BodyError(f"unexpected GroupVersion string: {found.api_version}")
+    return found.api_version, found.kind
+
+
 def summary(data: bytes) -> str:
     """The first bytes of a body, for messages. COMPAT: summarizeData."""
     if not data:
@@ -143,18 +156,25 @@ def decode_object(
     :param unstructured: it is a kind without a Go type: another kind in the body is for validation to refuse.
     :raises DecodeError: with the whole message of the 400 BadRequest answer.
     """
+    wanted = group, version, kind
+    default = f"{group}/{version}" if group else version, kind
     try:
-        body = read(data, media_type, (f"{group}/{version}" if group else version, kind))
-        api_version, given_kind = version_and_kind(body)
+        if media_type == PROTOBUF:
+            # An envelope tells the kind, and only the message of the right one need be known.
+            api_version, given_kind = protobuf_kind(data)
+        else:
+            body = read(data, media_type)
+            api_version, given_kind = version_and_kind(body)
     except BodyError as error:
         raise DecodeError(unrecognized(error.message, kind, data)) from None
-    given_group, given_version = split_version(api_version) if api_version else (group, version)
-    given_kind = given_kind or kind
+    given = (*(split_version(api_version) if api_version else (group, version)), given_kind or kind)
     if unstructured:
-        return _decode_unstructured(body, node, (given_group, given_version, given_kind), (group, version, kind))
-    if (given_group, given_version, given_kind) != (group, version, kind):
-        raise DecodeError(_wrong_kind((given_group, given_version, given_kind), (group, version, kind), registered))
+        return _decode_unstructured(body, node, given, wanted)
+    if given != wanted:
+        raise DecodeError(_wrong_kind(given, wanted, registered))
     try:
+        if media_type == PROTOBUF:
+            body = read(data, media_type, default)
         decoded = decode_body(body, node)
     except DecodeError as error:
         raise DecodeError(
@@ -216,6 +236,8 @@ def decode_body(body: Body, node: Node) -> Decoded:
             raise
         # Only the text knows whether it said 1.50 or 15e-1: read it again for the message.
         return decode(gojson.with_literals(body.data), node)
+    if body.media_type == PROTOBUF:
+        decoded.strict = []  # COMPAT: a message says nothing of fields that it does not know
     if body.duplicates is not None:
         decoded.strict = _in_order(body.duplicates, decoded.strict, node)
     if body.yaml_duplicates:

@@ -119,11 +119,12 @@ class Types:
     """The type graph of one Kubernetes minor, built as it is used.
 
     :param minor: 36 for Kubernetes 1.36; see :func:`apiserver.schema.definitions.minors`.
+    :param found: other definitions than those of the minor.
     """
 
-    def __init__(self, minor: int) -> None:
+    def __init__(self, minor: int, found: definitions.Definitions | None = None) -> None:
         self.minor = minor
-        self.definitions = definitions.of(minor)
+        self.definitions = found or definitions.of(minor)
         self._nodes: dict[str, Node] = {}
         self._kinds: dict[tuple[str, str, str], str] | None = None
 
@@ -225,8 +226,9 @@ class Types:
             inner = go_type[go_type.find("]") + 1 :] if go_type.startswith("map[") else ""
             value = self.node(schema["additionalProperties"], inner)
             return Map(go_type or f"map[string]{_go_name(value)}", value, atomic=atomic)
-        if name in _OPEN or ("properties" not in schema and name not in _go_fields() and name not in _EMPTY):
+        if name in _OPEN or not (name or "properties" in schema):
             return Anything(go_type)
+        # COMPAT: a definition without properties is an empty Go struct: it takes no field
         return Struct(
             name, lambda: self._fields(name, schema), go_name=name.rsplit(".", 1)[-1], go_type=go_type, atomic=atomic
         )
@@ -280,7 +282,6 @@ _LEGACY: Mapping[str, tuple[str, ...]] = {
     "storage.k8s.io": ("v1beta1", "v1alpha1"),
 }
 _OPEN = frozenset({"io.k8s.apimachinery.pkg.runtime.RawExtension", META + "FieldsV1"})
-_EMPTY = frozenset({"io.k8s.api.apiserverinternal.v1alpha1.StorageVersionSpec"})
 
 
 def _type(schema: Mapping[str, Any]) -> str:
@@ -322,3 +323,10 @@ def _go_name(node: Node) -> str:
 def types(minor: int = DEFAULT_MINOR) -> Types:
     """The type graph of a minor, one per process."""
     return Types(minor)
+
+
+@cache
+def types_of_every_minor() -> Types:
+    """The type graph of all minors at once, see :class:`apiserver.schema.definitions.EveryMinor`."""
+    every = definitions.EveryMinor()
+    return Types(every.minor, every)

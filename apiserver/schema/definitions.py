@@ -74,6 +74,40 @@ class Definitions:
         return found
 
 
+class EveryMinor(Definitions):
+    """The definitions of all minors at once: each has every property that it ever had.
+
+    For protobuf, whose messages keep every field that they ever had, too.
+    """
+
+    def __init__(self) -> None:
+        self.minor = minors()[-1]
+
+    def __contains__(self, name: str) -> bool:
+        return any(name in of(minor) for minor in minors())
+
+    def names(self) -> list[str]:
+        """All definition names, sorted."""
+        return sorted({name for minor in minors() for name in of(minor).names()})
+
+    def text(self, name: str) -> bytes:
+        """The JSON text of a definition. KeyError if no minor has it."""
+        return orjson.dumps(self.read(name))
+
+    def read(self, name: str) -> dict[str, Any]:
+        """A definition, newly made. KeyError if no minor has it."""
+        found = [of(minor).read(name) for minor in minors() if name in of(minor)]
+        if not found:
+            raise KeyError(name)
+        whole = found[-1]
+        properties = {key: value for schema in found for key, value in schema.get("properties", {}).items()}
+        return {**whole, "properties": properties} if properties else whole
+
+    def kinds(self) -> dict[tuple[str, str, str], str]:
+        """(group, version, kind) -> definition name."""
+        return {kind: name for minor in minors() for kind, name in of(minor).kinds().items()}
+
+
 def _path(minor: int) -> Path:
     return folder() / f"v1.{minor}.0-local" / "_definitions.json"
 

@@ -112,5 +112,6 @@ def _unpublished(kind: str) -> types.Struct | None:
 
 @cache
 def codec() -> ProtobufCodec:
-    """The codec of this process: the newest types, which have all fields of the older ones."""
-    return ProtobufCodec(lambda group, version, kind: builtin.types().kind(group, version, kind) or _unpublished(kind))
+    """The codec of this process: the types of all minors at once."""
+    known = builtin.types_of_every_minor()
+    return ProtobufCodec(lambda group, version, kind: known.kind(group, version, kind) or _unpublished(kind))

@@ -127,7 +127,7 @@ def _describe(descriptor: descriptor_pb2.DescriptorProto, message: str) -> None:
         field.label = _REPEATED if label in ("repeated", "map") else _OPTIONAL
         if key:
             entry = descriptor.nested_type.add(name=f"{name[:1].upper()}{name[1:]}Entry")
-            entry.options.map_entry = True
+            # A map is left a list of entries: the library's own maps are not written in the order of their keys.
             _typed(entry.field.add(name="key", number=1, label=_OPTIONAL), key)
             _typed(entry.field.add(name="value", number=2, label=_OPTIONAL), value)
             field.type, field.type_name = _MESSAGE, f".{message}.{entry.name}"

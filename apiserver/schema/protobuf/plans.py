@@ -243,11 +243,10 @@ def _write_duration(value: str, get: Callable[[], Any]) -> None:
 
 
 def _write_int_or_string(value: Json, get: Callable[[], Any]) -> None:
+    # COMPAT: none of the three is a pointer, so Go writes them all
     message = get()
-    if isinstance(value, str):
-        message.type, message.strVal = 1, value
-    else:
-        message.type, message.intVal = 0, value
+    is_text = isinstance(value, str)
+    message.type, message.intVal, message.strVal = (1, 0, value) if is_text else (0, value, "")
 
 
 def _raw(name: str) -> tuple[Reader, Writer]:
@@ -308,7 +307,8 @@ def _list(value: str, node: types.Node) -> tuple[Reader, Writer]:
         target = get()
         for v in values:
             added = target.add()
-            write(v, lambda added=added: added)  # type: ignore[misc]  # binds the loop's value
+            if v is not None:
+                write(v, lambda added=added: added)  # type: ignore[misc]  # binds the loop's value
 
     return (lambda values: [read(v) for v in values]), write_messages
 
@@ -320,18 +320,17 @@ def _map(value: str, node: types.Node) -> tuple[Reader, Writer]:
 
     def write_entries(values: Json, get: Callable[[], Any]) -> None:
         target = get()
-        for k, v in values.items():
-            if is_message:
-                entry = target[k]
-                write(v, lambda entry=entry: entry)  # type: ignore[misc]  # binds the loop's value
-            else:
-                target[k] = write(v, get)
+        for k, v in sorted(values.items()):  # COMPAT: Go writes maps in the order of their keys
+            entry = target.add(key=k)
+            if not is_message:
+                entry.value = write(v, get)
+                continue
+            entry.value.SetInParent()
+            if v is not None:  # a time that is zero
+                write(v, lambda entry=entry: entry.value)  # type: ignore[misc]  # binds the loop's value
 
-    def read_entries(values: Any) -> Json:
-        try:
-            return {k: read(v) for k, v in values.items()}
-        except UnicodeDecodeError:  # the library has no other way to tell a key
-            raise DecodeError("proto: a key of a map is not valid UTF-8") from None
+    def read_entries(entries: Any) -> Json:
+        return {text(entry.key): read(entry.value) for entry in entries}
 
     return read_entries, write_entries
 
