@@ -33,7 +33,7 @@ from google.protobuf import (
     wrappers_pb2,
 )
 
-from . import literals, redeclared, syntax, times, wording
+from . import encoding, literals, redeclared, syntax, wording
 from .libraries import LIBRARIES, RUNTIME_ONLY, EvaluationError, Overload
 from .libraries.declaring import VALUE
 
@@ -228,6 +228,8 @@ class Environment:
         """
         try:
             tree = syntax.parse(self._checker.compile(source).serialize())
+        except syntax.TooDeepError:
+            raise CompileError(wording.TOO_DEEP) from None
         except RuntimeError as wrong:
             raise CompileError(wording.compile_error(str(wrong), source)) from None
         problems = literals.problems(source, tree)
@@ -243,6 +245,8 @@ class Environment:
         """
         try:
             return syntax.parse(self._checker.compile(source, disable_check=True).serialize())
+        except syntax.TooDeepError:
+            raise CompileError(wording.TOO_DEEP) from None
         except RuntimeError as wrong:
             raise CompileError(wording.compile_error(str(wrong), source)) from None
 
@@ -250,12 +254,18 @@ class Environment:
         """The checked expression, ready to be evaluated.
 
         :param rewrites: what is done to some of its expressions before, by their ids.
+        :raises CompileError: the runtime can't take it.
         """
         runtime = _runtime(self._variables)
-        return Program(runtime, runtime.deserialize(_rewritten(checked.tree, self._optional, rewrites or {})))
+        try:
+            return Program(runtime, runtime.deserialize(_rewritten(checked.tree, self._optional, rewrites or {})))
+        except RuntimeError as wrong:
+            raise CompileError(wording.runtime_error(str(wrong))) from None
 
     def activation(self, values: Mapping[str, Any]) -> Any:
         """Values of the variables, for any number of programs of this environment. An optional is {} or {VALUE: it}."""
+        if encoding.has_nul(values):
+            values = encoding.encoded(dict(values))
         return _runtime(self._variables).Activation(values)
 
 
@@ -363,7 +373,8 @@ def _kind(parameter: str) -> str:
 
 def _implemented(name: str, kinds: _Kinds, group: Sequence[Overload]) -> Any:
     member, parameters = kinds
-    results = {overload.result for overload in group}
+    # A text may have to go as a message, which is one only where any type may be.
+    results = {"dyn" if overload.result == "string" else overload.result for overload in group}
     return cel.Overload(
         f"{name}({','.join(parameters)}){'.' * member}",
         return_type=_KINDS.get(results.pop(), cel.Type.DYN) if len(results) == 1 else cel.Type.DYN,
@@ -374,8 +385,10 @@ def _implemented(name: str, kinds: _Kinds, group: Sequence[Overload]) -> Any:
 
 
 def _is_plain(overload: Overload) -> bool:
-    """Whether the kinds alone say that the arguments fit, and that no time is in the result."""
-    return all(kind in _PYTHON_TYPES for kind in (*overload.parameters, overload.result))
+    """Whether the kinds alone say that the arguments fit, and that the result goes as it is."""
+    return (
+        all(kind in _PYTHON_TYPES for kind in (*overload.parameters, overload.result)) and overload.result != "string"
+    )
 
 
 def _dispatch(group: Sequence[Overload]) -> Callable[..., Any]:
@@ -385,7 +398,7 @@ def _dispatch(group: Sequence[Overload]) -> Callable[..., Any]:
     def dispatched(*arguments: Any) -> Any:
         for parameters, implementation in candidates:
             if all(_fits(p, a) for p, a in zip(parameters, arguments, strict=True)):
-                return times.encoded(implementation(*arguments))
+                return encoding.encoded(implementation(*arguments))
         raise EvaluationError("no such overload")
 
     return dispatched

@@ -60,7 +60,10 @@ class Compiler:
             if len(wanted) == 1:
                 raise ExpressionError(f"must evaluate to {wanted[0]} but got {checked.result}")
             raise ExpressionError(f"must evaluate to one of [{' '.join(wanted)}] but got {checked.result}")
-        return Expression(checked, environment, self._variables)
+        try:
+            return Expression(checked, environment, self._variables)
+        except CompileError as wrong:
+            raise ExpressionError(f"program instantiation failed: {wrong}") from None
 
     def _checked(self, text: str) -> tuple[Environment, Checked]:
         environment = self._environment

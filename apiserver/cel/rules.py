@@ -20,6 +20,7 @@ from apiserver.api.fields import FieldError, Path
 from . import values
 from .compilation import NO_TYPE, CompiledRule, Expression, NodeRules, largest, measure
 from .correlation import Correlated, MapList, Ratchet, map_is_correlatable
+from .environment import CompileError
 from .libraries import EvaluationError
 from .libraries.declaring import VALUE
 from .names import escape
@@ -343,7 +344,11 @@ class _Scope:
                 old = {VALUE: bound["oldSelf"]} if "oldSelf" in bound else {}
                 bound = {"self": bound["self"], "oldSelf": old}
             activation = self._activations[optional_old] = expression.environment.activation(bound)
-        return expression.program.evaluate(activation)
+        try:
+            program = expression.program
+        except CompileError as wrong:
+            raise EvaluationError(f"program instantiation failed: {wrong}") from None
+        return program.evaluate(activation)
 
     def cost(self, expression: Expression, remaining: int) -> int:
         """The most that the expression can cost here; found in the cheapest way that says it fits."""

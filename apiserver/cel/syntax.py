@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import DecodeError
 
 _PACKAGE: Final = "cel.expr"
 _TYPE_URL: Final = f"type.googleapis.com/{_PACKAGE}.CheckedExpr"
@@ -94,6 +95,10 @@ PRIMITIVES: Final = {1: "bool", 2: "int", 3: "uint", 4: "double", 5: "string", 6
 WELL_KNOWN: Final = {1: "any", 2: "timestamp", 3: "duration"}
 
 
+class TooDeepError(ValueError):
+    """An expression inside expressions inside expressions, more than can be read."""
+
+
 def _set_type(field: Any, kind: str) -> None:
     if kind in _SCALARS:
         field.type = _SCALARS[kind]
@@ -136,9 +141,15 @@ _CHECKED, _PARSED = _classes("CheckedExpr", "ParsedExpr")
 
 
 def parse(data: bytes) -> Any:
-    """The tree of a serialized expression, checked or only parsed."""
+    """The tree of a serialized expression, checked or only parsed.
+
+    :raises TooDeepError: it is nested more deeply than protobuf reads.
+    """
     wrapped = any_pb2.Any.FromString(data)
-    return (_CHECKED if wrapped.type_url == _TYPE_URL else _PARSED).FromString(wrapped.value)
+    try:
+        return (_CHECKED if wrapped.type_url == _TYPE_URL else _PARSED).FromString(wrapped.value)
+    except DecodeError:
+        raise TooDeepError from None
 
 
 def serialize(checked: Any) -> bytes:

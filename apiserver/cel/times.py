@@ -100,18 +100,3 @@ def timestamp(text: str) -> Timestamp | None:
 def date(text: str) -> Timestamp | None:
     """Midnight of a day, or None."""
     return timestamp(f"{text}T00:00:00Z") if _DATE.fullmatch(text) else None
-
-
-def encoded(value: object) -> object:
-    """The value; a time or a duration of Python in the form that the library takes in any place."""
-    if isinstance(value, datetime.timedelta):
-        made = Duration()
-        made.FromTimedelta(value)
-        return made
-    if isinstance(value, datetime.datetime):
-        moment = Timestamp()
-        moment.FromDatetime(value)
-        return moment
-    if isinstance(value, dict):
-        return {key: encoded(item) for key, item in value.items()}
-    return [encoded(item) for item in value] if isinstance(value, list) else value

@@ -26,6 +26,9 @@ _UNKNOWN_CHAIN: Final = re.compile(r"undeclared reference to '([^'.]+)\.[^']*' \
 _CHAIN_END: Final = re.compile(r"[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*\s*\Z")
 _NO_MATCH: Final = re.compile(r"found no matching overload for '([^']*)' applied to '(\(.*\))'")
 
+TOO_DEEP: Final = "ERROR: <input>:-1:0: expression recursion limit exceeded: 32"
+"""COMPAT: cel-go's text; its limit is 250."""
+
 _NO_OVERLOAD: Final = "no such overload"
 
 
@@ -61,6 +64,8 @@ _REGEX: Final = "invalid regular expression: "
 def compile_error(text: str, source: str) -> str:
     """All that is wrong with an expression, in the order of the places."""
     body = _STATUS_END.sub("", _STATUS.sub("", text))
+    if "recursion" in body and "<input>:1:" not in body:
+        return TOO_DEEP
     starts = [(match.start(), int(match[1]), int(match[2])) for match in _COMPILE_ERROR.finditer(body)]
     if not starts:
         return body

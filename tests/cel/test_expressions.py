@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from apiserver.cel import admission, patches
@@ -120,3 +122,41 @@ def test_fields_of_structs_may_have_types_that_protobuf_has_no_form_for():
     assert expression.evaluate({"device": {"attributes": {"x": {"a": 1}}}}) is True
     assert compiler.compile("device.attributes['x'].a", ANY).result == "any"
     assert compiler.compile("device.attributes['x'].a.contains('y')", "bool").most == 5
+
+
+@pytest.mark.parametrize("depth", [40, 300, 3000])
+def test_what_is_nested_too_deeply_is_refused(depth):
+    any_compiler = Compiler({"x": "dyn"})
+    nested = "true"
+    for i in range(min(depth, 300)):
+        nested = f"[1].all(v{i}, {nested})"
+    for expression in ("(" * depth + "1" + ")" * depth, "+".join(["1"] * depth), "[" * depth + "]" * depth, nested):
+        assert complaint(any_compiler, expression, ANY) == (
+            "compilation failed: ERROR: <input>:-1:0: expression recursion limit exceeded: 32"
+        )
+
+
+def test_nested_comprehensions_run_as_deep_as_they_compile():
+    any_compiler, nested = Compiler({"x": "dyn"}), "true"
+    for i in range(40):
+        nested = f"[1].all(v{i}, {nested})"
+        with contextlib.suppress(ExpressionError):
+            expression = any_compiler.compile(nested, "bool")
+            assert expression.evaluate({}) is True
+            assert expression.most < 10**12
+            deepest = i
+    assert deepest >= 20
+
+
+def test_any_text_and_number_of_json_passes_through():
+    expression = Compiler({"x": "dyn"}).compile("x", ANY)
+    for value in ("a\x00b", "\U0001f600", "", 2**63 - 1, -(2**63), 1.5, True, None, [], {}, {"a": [1, {"b": None}]}):
+        assert expression.evaluate({"x": value}) == value
+
+
+def test_a_text_does_not_end_at_a_nul():
+    any_compiler = Compiler({"x": "dyn"})
+    assert any_compiler.compile("x == 'a' || x.size() == 1", "bool").evaluate({"x": "a\x00b"}) is False
+    assert any_compiler.compile("x.l[0].find('a.b')", ANY).evaluate({"x": {"l": ["a\x00b"]}}) == "a\x00b"
+    with pytest.raises(EvaluationError, match="NUL"):
+        any_compiler.compile("x.size() == 1", "bool").evaluate({"x": {"a\x00b": 1}})
