@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 SECONDS = 60.0
 KUBECTLS = {
@@ -24,16 +26,25 @@ class Kubectl:
         self._command = [str(program), f"--kubeconfig={kubeconfig}", f"--namespace={namespace}"]
         self._command.append(f"--cache-dir={cache}")
 
+    def _run(self, arguments: Sequence[str], text: str | None) -> subprocess.CompletedProcess[str]:
+        command = [*self._command, *arguments]
+        return subprocess.run(command, input=text, capture_output=True, text=True, timeout=SECONDS, check=False)
+
     def run(self, *arguments: str, text: str | None = None, ok: bool = True) -> str:
         """Run it; returns what it printed."""
-        done = subprocess.run(
-            [*self._command, *arguments], input=text, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
+        done = self._run(arguments, text)
         assert (done.returncode == 0) == ok, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Run it in the background."""
-        return subprocess.Popen(
-            [*self._command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+    def answer(self, *arguments: str, text: str | None = None) -> str:
+        """Run it; returns what it printed, without warnings."""
+        done = self._run(arguments, text)
+        assert done.returncode == 0, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def start(self, *arguments: str, output: int | IO[str] = subprocess.PIPE) -> subprocess.Popen[str]:
+        """Run it in the background.
+
+        :param output: where what it prints goes.
+        """
+        return subprocess.Popen([*self._command, *arguments], stdout=output, stderr=subprocess.STDOUT, text=True)

@@ -1,227 +1,223 @@
-"""Every kind that discovery lists, through the real kubectl: made, read, listed, watched, applied and deleted."""
+"""Every kind of every version that can be served, through the real kubectl, on each store.
+
+The kinds come from discovery, so a new one fails here until it has an object in ``minimal_objects.yaml`` (or in
+``minimal_requests.yaml`` when it can only be created). kubectl is asked for all of them at once where it can be; only
+a watch needs a process for each kind.
+"""
 
 from __future__ import annotations
 
-import base64
+import contextlib
 import json
 import re
-import subprocess
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import yaml
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from tests.conftest import STORES, store_arguments
 from tests.kubectl import KUBECTLS, Kubectl
 from tests.server import ServerProcess
 
+GATES = (
+    "APIServerIdentity", "ClusterTrustBundle", "GenericWorkload", "PodCertificateRequest", "StorageVersionAPI",
+    "StorageVersionMigrator",
+)  # fmt: skip
+EVERYTHING = ("--runtime-config=api/all=true", f"--feature-gates={','.join(f'{gate}=true' for gate in GATES)}")
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+NAMESPACE = "minimal"
+HERE = Path(__file__).parent
+UPSTREAM = json.loads((HERE.parent / "plugins" / "resources" / "data" / "served.json").read_text())
+COLUMNS = {f"{entry['groupVersion']}/{entry['plural']}": entry.get("columns", ()) for entry in UPSTREAM}
+BEHIND_GATES = {
+    "certificates.k8s.io/v1beta1/clustertrustbundles": ["NAME", "SIGNERNAME"],
+    "certificates.k8s.io/v1alpha1/clustertrustbundles": ["NAME", "SIGNERNAME"],
+    "certificates.k8s.io/v1beta1/podcertificaterequests": ["NAME", "CREATED AT"],
+    "scheduling.k8s.io/v1alpha2/podgroups": ["NAME", "CREATED AT"],
+    "scheduling.k8s.io/v1alpha2/workloads": ["NAME", "CREATED AT"],
+    "storagemigration.k8s.io/v1beta1/storageversionmigrations": ["NAME", "CREATED AT"],
+}
+WATCH_SECONDS = 60.0
+SERVER_SIDE = ("--server-side", "--force-conflicts")
+
 Object = dict[str, Any]
-NAMESPACE = "every-kind"
-OBJECTS: Object = yaml.safe_load((Path(__file__).parent / "minimal_objects.yaml").read_text())
-AGGREGATED = {"Accept": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}
-FLAGS = (
-    "--runtime-config=api/all=true",
-    "--feature-gates=APIServerIdentity=true,StorageVersionAPI=true,StorageVersionMigrator=true",
-    "--controllers=namespace-controller,serviceaccount-controller,persistentvolumeclaim-protection-controller,"
-    "persistentvolume-protection-controller",
-)
-KEPT = {"create", "delete", "get", "list", "patch", "update", "watch"}
+Kind = tuple[str, str]
+"""apiVersion and kind."""
 
 
-@dataclass(frozen=True)
-class Served:
-    """A resource of discovery."""
-
-    group: str
-    version: str
-    plural: str
-    kind: str
-    namespaced: bool
-    verbs: frozenset[str]
-
-    @property
-    def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
-
-    @property
-    def name(self) -> str:
-        return re.sub("[^a-z0-9]", "-", f"{self.plural}-{self.version}-{self.group.split('.')[0]}").strip("-")
-
-    def path(self, name: str = "") -> str:
-        base = f"/apis/{self.api_version}" if self.group else f"/api/{self.api_version}"
-        scope = f"/namespaces/{NAMESPACE}" if self.namespaced else ""
-        return f"{base}{scope}/{self.plural}" + (f"/{name}" if name else "")
-
-    def body(self, number: int) -> Object:
-        """Its minimal object. :raises KeyError: there is none."""
-        found = OBJECTS.get(f"{self.api_version} {self.kind}") or OBJECTS[self.kind]
-        text = json.dumps(found)
-        replaced = {"NAMESPACE": NAMESPACE, "NAME": self.name, "ADDRESS": f"10.96.200.{number}"}
-        replaced |= {"CIDR": f"10.{100 + number}.0.0/24", "REQUEST": REQUEST}
-        for word, value in replaced.items():
-            text = text.replace(word, value)
-        body = json.loads(text)
-        metadata = {"name": self.name, **({"namespace": NAMESPACE} if self.namespaced else {})}
-        return {
-            "apiVersion": self.api_version,
-            "kind": self.kind,
-            **body,
-            "metadata": metadata | body.get("metadata", {}),
-        }
+class _Loader(yaml.CSafeLoader):
+    """Leaves times the texts that they are."""
 
 
-def _request() -> str:
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "somebody")])
-    made = x509.CertificateSigningRequestBuilder().subject_name(name)
-    signed = made.sign(ec.generate_private_key(ec.SECP256R1()), hashes.SHA256())
-    return base64.b64encode(signed.public_bytes(serialization.Encoding.PEM)).decode()
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", yaml.SafeLoader.construct_yaml_str)
 
 
-REQUEST = _request()
+def documents(text: str) -> list[Object]:
+    return list(yaml.load_all(text, _Loader))
 
 
-@pytest.fixture(scope="module", params=STORES)
+def objects(name: str) -> list[Object]:
+    return documents((HERE / name).read_text().replace("NAMESPACE", NAMESPACE))
+
+
+STORED = objects("minimal_objects.yaml")
+REQUESTS = objects("minimal_requests.yaml")
+
+
+def kind_of(obj: Object) -> Kind:
+    return obj["apiVersion"], obj["kind"]
+
+
+def listed(items: list[Object]) -> str:
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+
+
+def labelled(items: list[Object], value: str) -> list[Object]:
+    """Copies with a label."""
+    return [{**obj, "metadata": {**obj["metadata"], "labels": {"step": value}}} for obj in items]
+
+
+def missing(found: Any, sent: Any, path: str = "") -> list[str]:
+    """The paths of what was sent and is not there."""
+    if isinstance(sent, dict) and isinstance(found, dict):
+        return [text for key, value in sent.items() for text in missing(found.get(key), value, f"{path}.{key}")]
+    if isinstance(sent, list) and isinstance(found, list) and len(sent) == len(found):
+        pairs = enumerate(zip(found, sent, strict=True))
+        return [text for index, (one, other) in pairs for text in missing(one, other, f"{path}[{index}]")]
+    return [] if found == sent else [f"{path}: {found!r}, not {sent!r}"]
+
+
+@pytest.fixture(params=STORES, scope="module")
 def everything(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A server with every kind there is."""
-    with ServerProcess(tmp_path_factory.mktemp("every"), *store_arguments(request.param, request), *FLAGS) as server:
+    """A server that serves all that there is."""
+    arguments = store_arguments(request.param, request)
+    with ServerProcess(tmp_path_factory.mktemp("everything"), *EVERYTHING, *arguments) as server:
         server.namespace(NAMESPACE)
-        account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default"
-        ends = time.monotonic() + 30
-        while server.get(account).status_code != 200:  # which pods need
+        ends = time.monotonic() + WATCH_SECONDS
+        while server.get(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default").status_code != 200:  # pods need it
             assert time.monotonic() < ends
             time.sleep(0.05)
         yield server
 
 
-@pytest.fixture(scope="module")
-def served(everything: ServerProcess) -> list[Served]:
-    found = []
-    for root in ("/api", "/apis"):
-        for group in everything.get(root, headers=AGGREGATED).json()["items"]:
-            for version in group["versions"]:
-                found += [
-                    Served(
-                        group["metadata"].get("name", ""),
-                        version["version"],
-                        resource["resource"],
-                        resource["responseKind"]["kind"],
-                        resource["scope"] == "Namespaced",
-                        frozenset(resource["verbs"]),
-                    )
-                    for resource in version["resources"]
-                ]
-    return found
+@pytest.fixture
+def kubectl(everything: ServerProcess, tmp_path: Path) -> Kubectl:
+    made = Kubectl(KUBECTLS["1.37"], everything.kubeconfig, NAMESPACE, tmp_path / "cache")
+    made.run("api-resources")  # what it remembers of the server is there for all that are started together
+    return made
 
 
 @pytest.fixture
-def kubectl(everything: ServerProcess, tmp_path: Path) -> Kubectl:
-    return Kubectl(KUBECTLS["1.37"], everything.kubeconfig, NAMESPACE, tmp_path / "cache")
-
-
-def first(told: str) -> Object:
-    """The object that kubectl has printed before its warnings."""
-    found: Object = json.JSONDecoder().raw_decode(told)[0]
+def discovered(everything: ServerProcess) -> dict[Kind, Object]:
+    """What discovery says of each kind, and the name that kubectl has for it."""
+    found = {}
+    for root in ("/api", "/apis"):
+        for group in everything.get(root, headers={"Accept": AGGREGATED}).json()["items"]:
+            name = group["metadata"].get("name", "")
+            for version in group["versions"]:
+                for entry in version["resources"]:
+                    api_version = f"{name}/{version['version']}" if name else version["version"]
+                    entry["argument"] = f"{entry['resource']}.{version['version']}.{name}"
+                    entry["columns"] = f"{api_version}/{entry['resource']}"
+                    found[api_version, entry["responseKind"]["kind"]] = entry
     return found
 
 
-def differences(sent: Any, stored: Any, path: str = "") -> list[str]:
-    """What was sent and is not there."""
-    if isinstance(sent, dict) and isinstance(stored, dict):
-        return [
-            d
-            for key, value in sent.items()
-            if value != {}
-            for d in differences(value, stored.get(key), f"{path}.{key}")
-        ]
-    if isinstance(sent, list) and isinstance(stored, list) and len(sent) == len(stored):
-        return [d for i, value in enumerate(sent) for d in differences(value, stored[i], f"{path}[{i}]")]
-    return [] if sent == stored or sent == [] else [f"{path}: sent {sent!r}, stored {stored!r}"]
+def header(entry: Object) -> list[str]:
+    """The columns of a wide table."""
+    upstream = [name.upper() for name, *_ in COLUMNS.get(entry["columns"], ())]
+    return upstream or BEHIND_GATES[entry["columns"]]
 
 
-def test_every_kind_is_made_read_listed_watched_applied_and_deleted(
-    everything: ServerProcess, served: list[Served], kubectl: Kubectl, tmp_path: Path
+def read(kubectl: Kubectl) -> list[Object]:
+    """All objects as YAML, in the order of the file."""
+    (found,) = documents(kubectl.answer("get", "-f", "-", "-o", "yaml", text=listed(STORED)))
+    items: list[Object] = found["items"]
+    return items
+
+
+@pytest.fixture
+def seen(kubectl: Kubectl, discovered: dict[Kind, Object], tmp_path: Path) -> Iterator[Callable[[str], None]]:
+    """Waits until the watch of each kind has told of an event; the watches begin before the objects are made."""
+    with contextlib.ExitStack() as stack:
+        files = {}
+        for kind in map(kind_of, STORED):
+            files[kind] = stack.enter_context((tmp_path / "-".join(kind).replace("/", "-")).open("w+"))
+            arguments = ("get", discovered[kind]["argument"], "--watch", "--output-watch-events", "-o", "wide")
+            process = kubectl.start(*arguments, output=files[kind])
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+
+        def told(obj: Object, event: str) -> bool:
+            lines = Path(files[kind_of(obj)].name).read_text().splitlines()
+            return any(line.startswith(event) and obj["metadata"]["name"] in line.split() for line in lines)
+
+        def wait(event: str) -> None:
+            ends = time.monotonic() + WATCH_SECONDS
+            while late := [obj for obj in STORED if not told(obj, event)]:
+                assert time.monotonic() < ends, [(obj, Path(files[kind_of(obj)].name).read_text()) for obj in late]
+                time.sleep(0.05)
+
+        yield wait
+
+
+def test_every_kind_is_created_read_listed_watched_applied_and_deleted(
+    kubectl: Kubectl, discovered: dict[Kind, Object], seen: Callable[[str], None]
 ) -> None:
-    kept = [one for one in served if one.verbs >= KEPT]
-    bodies = {one: one.body(number) for number, one in enumerate(kept, 1)}
-    file = tmp_path / "all.yaml"
-    file.write_text(yaml.safe_dump_all(bodies.values()))
+    stored = {kind for kind, entry in discovered.items() if {"create", "get"} <= set(entry["verbs"])}
+    assert stored == set(map(kind_of, STORED)), "minimal_objects.yaml has one object for each kind"
 
-    made = kubectl.run("create", "-f", str(file))
-    assert made.count(" created") == len(kept), made
+    assert kubectl.answer("create", "-f", "-", text=listed(STORED)).count(" created\n") == len(STORED)
+    seen("ADDED")
+    for found, sent in zip(read(kubectl), STORED, strict=True):
+        assert missing(found, sent) == [], sent
 
-    read = first(kubectl.run("get", "-f", str(file), "-o", "json"))["items"]
-    # Of a Secret, stringData is read back as data.
-    sent = [{key: value for key, value in body.items() if key != "stringData"} for body in bodies.values()]
-    lost = [differences(*pair) for pair in zip(sent, read, strict=True)]
-    assert [(body["kind"], told) for body, told in zip(sent, lost, strict=True) if told] == []
+    arguments = [entry["argument"] for entry in discovered.values() if "list" in entry["verbs"]]
+    tables = kubectl.answer("get", ",".join(arguments), "-o", "wide").strip().split("\n\n")
+    headers = [re.split(" {2,}", table.partition("\n")[0].strip()) for table in tables]
+    assert headers == [header(entry) for entry in discovered.values() if "list" in entry["verbs"]]
 
-    table = kubectl.run("get", "-f", str(file))
-    assert table.count("NAME ") >= len({one.kind for one in kept}) - 5, table
+    for value, options, word in (("client", (), "configured"), ("server", SERVER_SIDE, "serverside-applied")):
+        told = kubectl.answer("apply", *options, "-f", "-", text=listed(labelled(STORED, value)))
+        assert told.count(f" {word}\n") == len(STORED)
+        applied = read(kubectl)
+        assert {obj["metadata"]["labels"]["step"] for obj in applied} == {value}
+        for found, sent in zip(applied, STORED, strict=True):
+            assert missing(found, sent) == [], sent
 
-    applied = [{**body, "metadata": {**body["metadata"], "labels": {"applied": "yes"}}} for body in bodies.values()]
-    file.write_text(yaml.safe_dump_all(applied))
-    assert kubectl.run("apply", "-f", str(file)).count(" configured") == len(kept)
-    told = kubectl.run("apply", "--server-side", "--force-conflicts", "-f", str(file))
-    assert told.count(" serverside-applied") == len(kept), told
-
-    watched(kubectl, bodies)
-
-    deleted = kubectl.run("delete", "-f", str(file), "--wait=true", "--timeout=60s")
-    assert deleted.count(" deleted") == len(kept), deleted
-    for one, body in bodies.items():
-        assert everything.get(one.path(body["metadata"]["name"])).status_code == 404, one
+    # kubectl asks five times a second whether each is gone; the watches tell it sooner.
+    told = kubectl.answer("delete", "--wait=false", "-f", "-", text=listed(STORED))
+    assert told.count(" deleted") == len(STORED)
+    seen("DELETED")
+    assert kubectl.answer("get", "--ignore-not-found", "-f", "-", text=listed(STORED)) == ""
 
 
-def watched(kubectl: Kubectl, bodies: dict[Served, Object]) -> None:
-    """Each kind's watch begins with the object, seen through kubectl's own connection."""
-    proxy = subprocess.Popen(
-        [*kubectl._command, "proxy", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    try:
-        assert proxy.stdout is not None
-        url = "http://" + proxy.stdout.readline().rpartition(" ")[2].strip()
-        with httpx.Client(base_url=url, timeout=30.0) as client:
-            for one, body in bodies.items():
-                name = body["metadata"]["name"]
-                query = {"watch": "true", "fieldSelector": f"metadata.name={name}", "timeoutSeconds": "20"}
-                with client.stream("GET", one.path(), params=query) as answer:
-                    event = json.loads(next(answer.iter_lines()))
-                assert (event["type"], event["object"]["kind"], event["object"]["metadata"]["name"]) == (
-                    "ADDED",
-                    one.kind,
-                    name,
-                )
-    finally:
-        proxy.terminate()
-        proxy.wait(10)
+def test_kinds_that_are_only_created_answer(
+    kubectl: Kubectl, discovered: dict[Kind, Object], everything: ServerProcess
+) -> None:
+    only = {kind for kind, entry in discovered.items() if entry["verbs"] == ["create"]}
+    assert only == set(map(kind_of, REQUESTS)), "minimal_requests.yaml has one object for each kind"
+    pod = {"metadata": {"name": "bound"}, "spec": {"containers": [{"name": "main", "image": "example.com/minimal:1"}]}}
+    assert everything.post(f"/api/v1/namespaces/{NAMESPACE}/pods", pod).status_code == 201
+    told = documents(kubectl.answer("create", "-f", "-", "-o", "yaml", text=listed(REQUESTS)))
+    answers = {answer["kind"]: answer.get("status") for answer in told}
+    assert answers.pop("Status") == "Success"
+    assert everything.get(f"/api/v1/namespaces/{NAMESPACE}/pods/bound").json()["spec"]["nodeName"] == "minimal"
+    assert answers.pop("SelfSubjectReview")["userInfo"]["username"] == "kubernetes-admin"
+    assert answers.pop("TokenReview")["user"]["username"] == "admin"
+    assert answers.pop("SelfSubjectRulesReview")["incomplete"] is False
+    assert [answers[kind]["allowed"] for kind in sorted(answers)] == [True, True, True]
+    assert len(told) == len(REQUESTS)
 
 
-def test_what_is_not_kept_is_answered(everything: ServerProcess, served: list[Served], kubectl: Kubectl) -> None:
-    rest = [one for one in served if not one.verbs >= KEPT]
-    assert {one.kind for one in rest if "create" not in one.verbs} == {"ComponentStatus"}
-    assert "NAME" in kubectl.run("get", "componentstatuses") + "NAME"
-    pod = {"metadata": {"name": "bound", "namespace": NAMESPACE}, "spec": OBJECTS["Pod"]["spec"]}
-    everything.post(f"/api/v1/namespaces/{NAMESPACE}/pods", pod).raise_for_status()
-    for number, one in enumerate(one for one in rest if "create" in one.verbs):
-        body = one.body(number)
-        if one.kind == "Binding":
-            body["metadata"]["name"] = "bound"
-        if one.kind.endswith("Review"):
-            body["metadata"].pop("name")
-        told = kubectl.run("create", "-f", "-", "-o", "json", text=json.dumps(body))
-        kinds = {one.kind, "Status"}
-        assert first(told)["kind"] in kinds, told
-
-
-def test_no_minimal_object_is_left_over(served: list[Served]) -> None:
-    known = {one.kind for one in served} | {f"{one.api_version} {one.kind}" for one in served}
-    assert set(OBJECTS) - known == set()
+def test_kinds_that_are_only_read_are_listed_and_shown(kubectl: Kubectl, discovered: dict[Kind, Object]) -> None:
+    readable = {kind: entry for kind, entry in discovered.items() if "create" not in entry["verbs"]}
+    assert {kind: entry["verbs"] for kind, entry in readable.items()} == {("v1", "ComponentStatus"): ["get", "list"]}
+    (found,) = documents(kubectl.answer("get", "componentstatuses", "-o", "yaml"))
+    name = found["items"][0]["metadata"]["name"]
+    (one,) = documents(kubectl.answer("get", "componentstatus", name, "-o", "yaml"))
+    assert (one["kind"], one["metadata"]["name"]) == ("ComponentStatus", name)
+    assert one["conditions"][0]["type"] == "Healthy"

@@ -64,9 +64,7 @@ def from_flat_template(obj: Object) -> None:
 def to_basic_slice(obj: Object) -> None:
     """Turn a stored slice into one of ``v1beta1``, in place."""
     for device in _devices(obj):
-        basic = {field: device.pop(field) for field in list(device) if field != "name"}
-        if basic:
-            device["basic"] = basic
+        device["basic"] = {field: device.pop(field) for field in list(device) if field != "name"}
 
 
 def from_basic_slice(obj: Object) -> None:
