@@ -72,3 +72,17 @@ def _default(server: Server) -> dict[str, Any] | None:
     except KeyError:
         return None
     return min((c for c in classes if c.get("globalDefault")), key=lambda c: c.get("value", 0), default=None)
+
+
+@hookimpl(priority=1400)
+def apiserver_validate(request: AdmissionRequest) -> None:
+    """There is one default at most. COMPAT: validatePriorityClass"""
+    new = request.object
+    if request.subresource or request.resource.group_resource != CLASSES or new is None:
+        return
+    if request.operation not in (CREATE, UPDATE) or not new.get("globalDefault"):
+        return
+    present = _default(request.server)
+    if present is not None and present["metadata"]["name"] != new["metadata"].get("name"):
+        name = present["metadata"]["name"]
+        raise request.forbidden(f"PriorityClass {name} is already marked as default. Only one default can exist")

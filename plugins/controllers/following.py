@@ -3,7 +3,8 @@
 A loop calls :meth:`Followers.refresh` now and then, which opens a stream for each resource that it wants and is served,
 custom ones too, and :meth:`Followers.drain` often: what happened since is given to its handler then, in that thread.
 While nothing happens neither costs anything worth mentioning. Used by
-:mod:`apiserver_plugins.controllers.garbage_collector` and :mod:`apiserver_plugins.controllers.resource_quota`.
+:mod:`apiserver_plugins.controllers.garbage_collector` and
+:mod:`apiserver_plugins.controllers.resource_quota_controller`.
 
 COMPAT: client-go SharedIndexInformer; pkg/controller/garbagecollector GraphBuilder.syncMonitors
 """

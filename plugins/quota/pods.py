@@ -16,13 +16,18 @@ Amounts = dict[str, Amount]
 
 _COMPUTE = ("cpu", "memory", "ephemeral-storage")
 _POD_LEVEL = ("cpu", "memory")
+_TO_BE_SAID = frozenset(("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"))
 _NOTHING: Mapping[str, Amount] = {}
 
 
 def usage(pod: Object) -> Amounts:
     """What a pod that has not ended uses, by the names of quotas."""
-    requests, limits = _needs(pod, "requests"), _needs(pod, "limits")
-    used = {"pods": whole(1)}
+    return {"pods": whole(1), **_named(needs(pod, "requests"), needs(pod, "limits"))}
+
+
+def _named(requests: Mapping[str, Amount], limits: Mapping[str, Amount]) -> Amounts:
+    """Requests and limits by the names of quotas. COMPAT: podComputeUsageHelper"""
+    used: Amounts = {}
     for name in _COMPUTE:
         if name in requests:
             used[name] = used[REQUESTS + name] = requests[name]
@@ -36,19 +41,42 @@ def usage(pod: Object) -> Amounts:
     return used
 
 
+def missing(pod: Object, limited: Iterable[str]) -> str:
+    """What containers have to say where quotas limit it, and do not; "" for nothing. COMPAT: podEvaluator.Constraints
+
+    :param limited: the names that a quota limits.
+    """
+    spec = pod.get("spec") or {}
+    if any((spec.get("resources") or {}).get(which) for which in ("requests", "limits")):
+        return ""
+    wanted, silent = _TO_BE_SAID.intersection(limited), dict[str, set[str]]()
+    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+        resources = container.get("resources") or {}
+        said = _named(_amounts(resources.get("requests")), _amounts(resources.get("limits")))
+        for name in wanted - said.keys():
+            silent.setdefault(name, set()).add(container.get("name", ""))
+    texts = [f"{name} for: {','.join(sorted(silent[name]))}" for name in sorted(silent)]
+    return f"must specify {'; '.join(texts)}" if texts else ""
+
+
 def best_effort(pod: Object) -> bool:
     """Whether the pod asks for nothing. COMPAT: GetPodQOS"""
     told = (pod.get("status") or {}).get("qosClass")
     if told:
         return bool(told == "BestEffort")
-    needs = {**_needs(pod, "requests"), **_needs(pod, "limits")}
-    return not any(needs.get(name, Amount(0)).nanos for name in _POD_LEVEL)
+    needed = {**needs(pod, "requests"), **needs(pod, "limits")}
+    return not any(needed.get(name, Amount(0)).nanos for name in _POD_LEVEL)
 
 
-def _needs(pod: Object, which: str) -> Amounts:
-    """COMPAT: PodRequests, PodLimits; AggregateContainerRequests"""
+def needs(pod: Object, which: str, *, spec_only: bool = False) -> Amounts:
+    """The ``requests`` or the ``limits`` of a pod as a whole.
+
+    :param spec_only: leave out what it has at the moment, and its overhead.
+
+    COMPAT: PodRequests, PodLimits; AggregateContainerRequests
+    """
     spec = pod.get("spec") or {}
-    told = _statuses(pod)
+    told = {} if spec_only else _statuses(pod)
     running = _sum(_container(c, which, told) for c in spec.get("containers") or ())
     # Init containers run one after the other; those that are restarted stay beside all that come after them.
     before: Amounts = {}
@@ -65,7 +93,7 @@ def _needs(pod: Object, which: str) -> Amounts:
     for name, text in ((spec.get("resources") or {}).get(which) or {}).items():
         if name in _POD_LEVEL or name.startswith(HUGE):
             found[name] = amount(text)
-    for name, text in (spec.get("overhead") or {}).items():
+    for name, text in ({} if spec_only else spec.get("overhead") or {}).items():
         if which == "requests" or found.get(name, Amount(0)).nanos:
             found[name] = total((found.get(name, Amount(0)), amount(text)))
     return found

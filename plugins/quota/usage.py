@@ -72,13 +72,17 @@ def _end(metadata: Object) -> float | None:
     return parsed.timestamp() + int(grace) if parsed is not None else None
 
 
+def terminating(pod: Object) -> bool:
+    """Whether a pod has a deadline. COMPAT: IsTerminating"""
+    deadline = (pod.get("spec") or {}).get("activeDeadlineSeconds")
+    return deadline is not None and deadline >= 0
+
+
 def _pod_scopes(pod: Object) -> Mapping[str, frozenset[str]]:
     """COMPAT: podMatchesScopeFunc"""
     spec = pod.get("spec") or {}
-    deadline = spec.get("activeDeadlineSeconds")
-    terminating = deadline is not None and deadline >= 0
     scopes = {
-        "Terminating" if terminating else "NotTerminating": frozenset[str](),
+        "Terminating" if terminating(pod) else "NotTerminating": frozenset[str](),
         "BestEffort" if pods.best_effort(pod) else "NotBestEffort": frozenset[str](),
     }
     if spec.get("priorityClassName"):

@@ -24,6 +24,7 @@ HERE = Path(__file__).parent
 AREAS = (
     *(
         "admin",
+        "admission",
         "apply",
         "cel",
         "collections",

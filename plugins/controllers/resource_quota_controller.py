@@ -43,6 +43,8 @@ SHARE = 0.1
 """How much of the time one namespace may take: the sum over many objects is not made again at once."""
 PAUSE = 1.0
 """Seconds until something that failed is tried again."""
+PENDING = 1.0
+"""Seconds that what admission has charged may take until it is stored and seen here: so long it is not taken back."""
 
 LOG = logging.getLogger(__name__)
 
@@ -53,17 +55,46 @@ Quantities = Mapping[str, str]
 class Space:
     """A namespace with quotas.
 
-    ``quotas`` are specs by name. ``objects`` are by resource and key. ``dirty``: something changed; ``lower``: and
-    what is used may have become less.
+    ``quotas`` are specs by name, ``told`` what their status said last of what is used, ``raised`` when it was raised
+    lately and by how much. ``objects`` are by resource and key. ``dirty``: something changed; ``lower``: and what is
+    used may have become less.
     """
 
-    __slots__ = ("dirty", "due", "lower", "objects", "quotas")
+    __slots__ = ("dirty", "due", "lower", "objects", "quotas", "raised", "told")
 
     def __init__(self) -> None:
         self.quotas: dict[str, Object] = {}
+        self.told: dict[str, Quantities] = {}
+        self.raised: dict[str, list[tuple[float, dict[str, int]]]] = {}
         self.objects: dict[GroupResource, dict[str, Measured]] = {}
         self.dirty = self.lower = True
         self.due = 0.0
+
+    def note(self, name: str, used: Quantities) -> None:
+        """The status of a quota says this."""
+        before = self.told.get(name)
+        self.told[name] = used
+        more = _more(used, before if before is not None else used)
+        if more:
+            self.raised.setdefault(name, []).append((time.monotonic(), more))
+
+    def pending(self, name: str, used: Quantities) -> dict[str, int] | None:
+        """How much of what a quota says (billionths) may be for objects not seen yet; None: any of it."""
+        if name not in self.told:
+            return None
+        since = time.monotonic() - PENDING
+        recent = self.raised[name] = [raised for raised in self.raised.get(name, ()) if raised[0] > since]
+        found = _more(used, self.told[name])
+        for _, more in recent:
+            for resource, nanos in more.items():
+                found[resource] = found.get(resource, 0) + nanos
+        return found
+
+    def forget(self, name: str) -> bool:
+        """Whether there was such a quota."""
+        self.told.pop(name, None)
+        self.raised.pop(name, None)
+        return self.quotas.pop(name, None) is not None
 
     def users(self) -> set[GroupResource]:
         """The resources that the quotas are about."""
@@ -162,6 +193,8 @@ class QuotaController:
         if space is None:
             space = self._spaces[obj.namespace] = Space()
             self._measure_all(space, obj.namespace)
+        if status.get("used") is not None:
+            space.note(obj.name, status["used"])
         # COMPAT: updates of the status alone are of no interest; they are ours, or admission's
         stale = status.get("used") is None or status.get("hard") != spec.get("hard")
         if stale or space.quotas.get(obj.name) != spec:
@@ -173,7 +206,7 @@ class QuotaController:
 
     def _drop(self, namespace: str, name: str) -> None:
         space = self._spaces.get(namespace)
-        if space is not None and space.quotas.pop(name, None) is not None and not space.quotas:
+        if space is not None and space.forget(name) and not space.quotas:
             del self._spaces[namespace]
 
     def _measure_all(self, space: Space, namespace: str) -> None:
@@ -194,7 +227,7 @@ class QuotaController:
             begin = time.perf_counter()
             for name in list(space.quotas):
                 self._write_quota(namespace, space, name, lower)
-            space.due = now + (time.perf_counter() - begin) / SHARE
+            space.due = max(space.due, now + (time.perf_counter() - begin) / SHARE)
 
     def _complete(self, space: Space) -> bool:
         """Whether all that the quotas are about has been measured."""
@@ -206,10 +239,17 @@ class QuotaController:
             spec = obj.get("spec") or {}
             hard = spec.get("hard") or {}
             told = (obj.get("status") or {}).get("used") or {}
-            obj["status"] = {"hard": dict(hard), "used": _merged(hard, told, self._sum(space, spec), lower)}
+            found = self._sum(space, spec)
+            used = _merged(hard, told, found, space.pending(name, told) if lower else None)
+            obj["status"] = {"hard": dict(hard), "used": used}
+            waiting[:] = [key for key in used if lower and key in found and amount(used[key]).nanos > found[key].nanos]
 
+        waiting: list[str] = []
         try:
             change(self._server, QUOTAS, namespace, name, apply, "status")
+            if waiting:
+                space.dirty = space.lower = True
+                space.due = time.monotonic() + PENDING
         except NotFound:
             return
         except (ApiError, StorageError) as ex:
@@ -230,17 +270,32 @@ class QuotaController:
         return found
 
 
-def _merged(hard: Quantities, told: Quantities, found: Mapping[str, Amount], lower: bool) -> dict[str, str]:
-    """What the status says of each limited name: what was found, or what it says if that may not be lowered."""
+def _more(used: Quantities, before: Quantities) -> dict[str, int]:
+    """By how much (billionths) more is used of what."""
+    by = {name: amount(text).nanos - amount(before.get(name, "0")).nanos for name, text in used.items()}
+    return {name: nanos for name, nanos in by.items() if nanos > 0}
+
+
+def _merged(
+    hard: Quantities, told: Quantities, found: Mapping[str, Amount], pending: Mapping[str, int] | None
+) -> dict[str, str]:
+    """What the status says of each limited name: what was found, or what it says if that may not be lowered.
+
+    :param pending: what may be used beside what was found; None: nothing may be lowered.
+    """
     merged = {}
     for name in sorted(hard):
         if name not in found:
             if name in told:
                 merged[name] = told[name]
-        elif name in told and amount(told[name]).nanos >= found[name].nanos and not lower:
+            continue
+        said, there = amount(told.get(name, "0")), found[name]
+        if name not in told or said.nanos < there.nanos:
+            merged[name] = str(there)
+        elif pending is None:
             merged[name] = told[name]
         else:
-            merged[name] = str(found[name])
+            merged[name] = str(Amount(min(said.nanos, there.nanos + pending.get(name, 0)), there.form))
     return merged
 
 

@@ -80,7 +80,7 @@ def test_a_new_quota_counts_what_is_there_and_what_comes_and_goes(quotas: Quotas
 
 def test_pods_are_charged_until_they_end(quotas: Quotas) -> None:
     limited = ("pods", "cpu", "requests.memory", "limits.cpu", "count/pods", "requests.example.com/gpu")
-    quotas.limit(dict.fromkeys(limited, "9"))
+    quotas.limit({**dict.fromkeys(limited, "9"), "requests.memory": "9Gi"})
     requests = {"cpu": "250m", "memory": "1Gi", "example.com/gpu": "1"}
     quotas.pod("one", requests, {"cpu": "500m", "example.com/gpu": "1"})
     quotas.pod("two", {"cpu": "250m", "memory": "512Mi"}, {"cpu": "1"})
