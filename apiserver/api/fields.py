@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from apiserver.api.numbers import go_float
+
 _NO_VALUE: Final = object()
 
 
@@ -55,8 +57,10 @@ def go_value(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
+    if isinstance(value, float):
+        return go_float(value)
+    if isinstance(value, int):
+        return str(value)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

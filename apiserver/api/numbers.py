@@ -1,18 +1,22 @@
-"""Whole numbers in texts that clients send: query parameters, tokens, cron expressions.
+"""Numbers as Go reads and writes them.
 
-Python's own ``int`` takes more than Go does (underscores, blanks, digits of other scripts) and refuses, with words of
-its own, what has thousands of digits.
+Clients send whole numbers as text in query parameters, tokens and cron expressions. Python's own ``int`` takes more
+than Go does (underscores, blanks, digits of other scripts) and refuses, with words of its own, what has thousands of
+digits.
 
-COMPAT: Go strconv.ParseInt, strconv.Atoi
+COMPAT: Go strconv.ParseInt, strconv.Atoi, strconv.FormatFloat
 """
 
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _DIGITS = 19
 """A number with more digits does not fit into 64 bits."""
+_LONGEST = 6
+"""A float with more digits before its point is written with an exponent."""
 
 
 def parse_int(text: str, bits: int = 64, function: str = "ParseInt") -> int:
@@ -31,3 +35,16 @@ def parse_int(text: str, bits: int = 64, function: str = "ParseInt") -> int:
     if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
         raise ValueError(f'strconv.{function}: parsing "{text}": value out of range')
     return value
+
+
+def go_float(value: float) -> str:
+    """A finite number with a fraction, or a whole one, as ``%v`` prints Go's float64: ``0.5``, ``3``, ``1e+06``."""
+    sign, digits, exponent = Decimal(repr(float(value))).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    power = len(digits) + exponent - 1
+    if any(digits) and not -4 <= power < _LONGEST:
+        mantissa = "".join(map(str, digits))
+        fraction = f".{mantissa[1:]}" if len(mantissa) > 1 else ""
+        return f"{'-' if sign else ''}{mantissa[0]}{fraction}e{'-' if power < 0 else '+'}{abs(power):02}"
+    text = f"{Decimal(repr(float(value))):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,6 +1,6 @@
-"""The formats of strings in schemas that are checked; all others are taken as they are.
+"""The formats and patterns of strings in schemas; formats that are not known are taken as they are.
 
-Used by :mod:`apiserver.schema.check`, for deciding and for explaining alike.
+Used by :mod:`apiserver.schema.check`, which decides, and :mod:`apiserver.schema.explain` alike.
 
 COMPAT: apiextensions-apiserver/pkg/apiserver/validation/formats.go; kube-openapi/pkg/validation/strfmt
 """
@@ -14,22 +14,31 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
-from typing import TYPE_CHECKING
+from typing import Any
 from urllib.parse import urlsplit
+
+import re2
 
 from apiserver.api import validation
 
-if TYPE_CHECKING:
-    from jsonschema import FormatChecker
-
 _UUID = r"[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
 _CHANNEL = r"\s*(?:[01]?\d{1,2}|2[0-4]\d|25[0-5])\s*"
-_HOST = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*\.?"
-_MAC = r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?:(?:[:-][0-9a-f]{2}){2})?|(?:[0-9a-f]{4}\.){2,3}[0-9a-f]{4}"
+_MAC = "|".join(
+    [rf"[0-9a-f]{{2}}(?:{sep}[0-9a-f]{{2}}){{{n}}}" for sep in ":-" for n in (5, 7, 19)]
+    + [rf"[0-9a-f]{{4}}(?:\.[0-9a-f]{{4}}){{{n}}}" for n in (2, 3, 9)]
+)
+_HOST = (
+    r"^([a-zA-Z0-9\pS\pL](-?[a-zA-Z0-9\pS\pL]{0,62})?"
+    r"|([a-zA-Z0-9\pS\pL]([a-zA-Z0-9-\pS\pL]{0,61}[a-zA-Z0-9\pS\pL])?\.)+[a-zA-Z\pL]{2,63})$"
+)
 _DATE_TIME = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:[Zz]|[+-](\d{2}):(\d{2}))", re.ASCII
 )
-_DURATION = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h)", re.ASCII)
+_GO_DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)")
+_AMOUNT = re.compile(r"[0-9]+\s*([A-Za-zµ]+)", re.ASCII)
+_UNITS = {"ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"}
+_UNIT_WORDS = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
+_BAD_ESCAPE = re.compile("%(?![0-9a-fA-F]{2})")
 
 
 def _matches(pattern: str, flags: int = 0) -> Callable[[str], bool]:
@@ -48,10 +57,31 @@ def _parses(parse: Callable[[str], object]) -> Callable[[str], bool]:
     return check
 
 
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    if "%" in text:
+        raise ValueError("zones are not known")
+    return ipaddress.ip_address(text)
+
+
+def _ipv4(text: str) -> object:
+    """COMPAT: govalidator.IsIPv4, which takes an IPv4 address in IPv6's form, too"""
+    if "." not in text:
+        raise ValueError("not an IPv4 address")
+    return _address(text)
+
+
+def _ipv6(text: str) -> object:
+    if ":" not in text:
+        raise ValueError("not an IPv6 address")
+    return _address(text)
+
+
 def _cidr(text: str) -> object:
-    if "/" not in text:
+    address, _, length = text.partition("/")
+    size = _address(address).max_prefixlen
+    if not (length.isascii() and length.isdigit() and int(length) <= size and str(int(length)) == length):
         raise ValueError("no prefix length")
-    return ipaddress.ip_interface(text)
+    return length
 
 
 def _date(text: str) -> object:
@@ -67,23 +97,24 @@ def _date_time(text: str) -> object:
     return datetime.fromisoformat(found[1])
 
 
-def _duration(text: str) -> object:
-    rest = text.lstrip("+-")
-    while rest:
-        found = _DURATION.match(rest)
-        if found is None:
-            raise ValueError("not a duration")
-        rest = rest[found.end() :]
-    if not text:
-        raise ValueError("empty")
-    return rest
+def _duration(text: str) -> bool:
+    """COMPAT: strfmt.ParseDuration: Go's durations, or any amount of a unit, as in ``22 ns`` and ``3 weeks``"""
+    if _GO_DURATION.fullmatch(text):
+        return True
+    units = [unit.lower() for unit in _AMOUNT.findall(text)]
+    return any(unit in _UNITS or unit.startswith(_UNIT_WORDS) for unit in units)
 
 
 def _uri(text: str) -> object:
+    """COMPAT: net/url.ParseRequestURI"""
+    if any(ord(char) < 0x20 or ord(char) == 0x7F for char in text) or _BAD_ESCAPE.search(text):
+        raise ValueError("a character that may not be there")
     parts = urlsplit(text)
     if not parts.scheme and not text.startswith("/"):
         raise ValueError("neither a scheme nor a path")
-    return parts
+    if " " in parts.netloc:
+        raise ValueError("a blank in the host")
+    return parts.port
 
 
 def _luhn(text: str) -> bool:
@@ -109,24 +140,25 @@ def _isbn13(text: str) -> bool:
 
 KNOWN: Mapping[str, Callable[[str], bool]] = {
     "bsonobjectid": _matches(r"[0-9a-fA-F]{24}"),
-    "byte": _parses(lambda text: base64.b64decode(text, validate=True)),
+    "byte": _parses(lambda text: base64.b64decode(re.sub(r"[\r\n]", "", text), validate=True)),
     "cidr": _parses(_cidr),
     "creditcard": _luhn,
     "date": _parses(_date),
     "date-time": _parses(_date_time),
     "datetime": _parses(_date_time),
-    "duration": _parses(_duration),
-    "email": _matches(r"[^@\s<>]+@[^@\s<>]+"),
+    "duration": _duration,
+    "email": _matches(r"(?:[^@<>]*<[^@\s<>]+@[^@\s<>]+>|[^@\s<>]+@[^@\s<>]+)"),
     "hexcolor": _matches(r"#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
-    "hostname": lambda text: len(text) < 256 and re.fullmatch(_HOST, text) is not None,
-    "ipv4": _parses(ipaddress.IPv4Address),
-    "ipv6": _parses(ipaddress.IPv6Address),
+    "hostname": lambda text: matches(_HOST, text) and len(text) < 256 and all(len(s) < 64 for s in text.split(".")),
+    "ipv4": _parses(_ipv4),
+    "ipv6": _parses(_ipv6),
     "isbn": lambda text: _isbn10(text) or _isbn13(text),
     "isbn10": _isbn10,
     "isbn13": _isbn13,
     "k8s-long-name": lambda text: not validation.dns_subdomain(text),
     "k8s-short-name": lambda text: not validation.dns_label(text),
     "mac": _matches(_MAC, re.IGNORECASE),
+    "password": lambda _text: True,
     "rgbcolor": _matches(rf"rgb\({_CHANNEL},{_CHANNEL},{_CHANNEL}\)"),
     "ssn": _matches(r"\d{3}[- ]?\d{2}[- ]?\d{4}"),
     "uri": _parses(_uri),
@@ -138,12 +170,37 @@ KNOWN: Mapping[str, Callable[[str], bool]] = {
 """Whether a text has a format, by the format's name."""
 
 
-@functools.cache
-def checker() -> FormatChecker:
-    """The same for the library that explains."""
-    from jsonschema import FormatChecker
+_NORMAL = {name.replace("-", ""): check for name, check in KNOWN.items()}
 
-    made = FormatChecker(formats=())
-    for name, check in KNOWN.items():
-        made.checks(name)(lambda value, check=check: not isinstance(value, str) or check(value))
-    return made
+
+def known(name: str) -> bool:
+    """Whether a format is one that is checked. COMPAT: dashes in its name count for nothing"""
+    return name.replace("-", "") in _NORMAL
+
+
+def fits(name: str, text: str) -> bool:
+    """Whether a text has a format that is known."""
+    return _NORMAL[name.replace("-", "")](text)
+
+
+@functools.lru_cache(maxsize=1024)
+def expression(pattern: str) -> Any:
+    """A pattern, compiled, in Go's syntax.
+
+    :raises ValueError: it is none.
+    """
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as wrong:
+        text = wrong.args[0]
+        raise ValueError(text.decode() if isinstance(text, bytes) else str(text)) from None
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether a pattern is found in a text; in none, when it is no regular expression."""
+    try:
+        return expression(pattern).search(text) is not None
+    except ValueError:
+        return False

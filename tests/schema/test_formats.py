@@ -27,6 +27,7 @@ EXAMPLES = {
     "k8s-long-name": ("a.example.com", "A.example.com"),
     "k8s-short-name": ("a-b", "a.b"),
     "mac": ("01:23:45:67:89:ab", "01:23:45:67:89"),
+    "password": ("anything", None),
     "rgbcolor": ("rgb(1, 2, 255)", "rgb(1, 2, 256)"),
     "ssn": ("111-22-3333", "111-22-333"),
     "uri": ("https://example.com/x", "nothing at all"),
@@ -46,6 +47,8 @@ def test_a_format_is_checked(name: str) -> None:
     good, bad = EXAMPLES[name]
     check = SchemaCheck({"type": "object", "properties": {"a": {"type": "string", "format": name}}})
     assert check.errors({"a": good}) == []
+    if bad is None:
+        return
     (error,) = check.errors({"a": bad})
     assert str(error) == f'a: Invalid value: "{bad}": a in body must be of type {name}: "{bad}"'
 

@@ -10,6 +10,7 @@ from typing import Any
 from apiserver.api.errors import Invalid
 from apiserver.api.fields import FieldError
 from apiserver.api.names import GroupKind
+from apiserver.api.numbers import go_float
 
 
 def refuse_result(shown: str, problem: str) -> Invalid:
@@ -34,19 +35,8 @@ def go_print(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return _go_float(value)
+        return go_float(value)
     return str(value)
-
-
-def _go_float(value: float) -> str:
-    """COMPAT: strconv.FormatFloat(value, 'g', -1, 64) with %v's wider range without exponent"""
-    if value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
-    mantissa, _, exponent = repr(value).partition("e")
-    if not exponent:
-        return mantissa
-    power = int(exponent)
-    return f"{mantissa.removesuffix('.0')}e{'-' if power < 0 else '+'}{abs(power):02}"
 
 
 def go_type(value: Any) -> str:

@@ -9,10 +9,8 @@ COMPAT: pkg/apiserver/schema/defaulting ValidateDefaults
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from apiserver import SchemaCheck
@@ -96,31 +94,5 @@ def _own_errors(schema: Object, path: Path, around: _Around, pruned: bool) -> li
 
 def value_errors(value: Any, schema: Object, path: Path) -> list[FieldError]:
     """Problems of a value that stands at ``path`` and should fit ``schema``."""
-    check = SchemaCheck(_with_known_patterns(schema))
+    check = SchemaCheck(schema)
     return [replace(error, field=path / error.field if error.field else path) for error in check.errors(value)]
-
-
-def _with_known_patterns(schema: Any) -> Any:
-    """A schema without the patterns that only Go can read: a default is not refused because of them."""
-    if isinstance(schema, list):
-        return [_with_known_patterns(one) for one in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    return {
-        keyword: {name: _with_known_patterns(one) for name, one in value.items()}
-        if keyword == "properties"
-        else value
-        if keyword in ("default", "enum", "example")
-        else _with_known_patterns(value)
-        for keyword, value in schema.items()
-        if keyword != "pattern" or _is_known(value)
-    }
-
-
-@lru_cache(maxsize=1024)
-def _is_known(pattern: str) -> bool:
-    try:
-        re.compile(pattern)
-    except re.error:
-        return False
-    return not SchemaCheck({"pattern": pattern}).fault()

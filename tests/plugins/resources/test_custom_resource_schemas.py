@@ -170,7 +170,8 @@ def test_the_schema_of_a_field(server: LocalServer, schema: Object, expected: li
         # and they do not
         ({**struct(x={"type": "string", "pattern": r"\p{L}"}, y={"type": "string", "pattern": "^a$"}),
           "default": {"x": "1", "y": "b"}},
-         [".default.y: Invalid value: \"b\": y in body should match '^a$'"]),
+         [".default.x: Invalid value: \"1\": x in body should match '\\p{L}'",
+          ".default.y: Invalid value: \"b\": y in body should match '^a$'"]),
         ({"type": "string", "enum": ["a", "b"], "default": "c"},
          ['.default: Unsupported value: "c": supported values: "a", "b"']),
         ({**struct(x={"type": "integer", "maximum": 5}), "default": {"x": 9}},
