@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import unquote_to_bytes
 
 from apiserver.api.auth import MASTERS, Authenticator, User
 from apiserver.api.request import Request
@@ -200,7 +201,7 @@ class LocalServer:
         environ: dict[str, Any] = {
             "REQUEST_METHOD": method,
             "SCRIPT_NAME": "",
-            "PATH_INFO": target,
+            "PATH_INFO": unquote_to_bytes(target).decode("latin-1"),
             "QUERY_STRING": query,
             "RAW_URI": path,
             "SERVER_PROTOCOL": "HTTP/1.1",

@@ -72,3 +72,10 @@ def test_what_keeps_a_server_from_starting_is_raised():
     late = SimpleNamespace(apiserver_started=apiserver_started)
     with pytest.raises(RuntimeError, match="not today"), LocalServer(late=late):
         pass
+
+
+def test_a_path_may_be_percent_encoded() -> None:
+    with LocalServer() as server:
+        path = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+        assert server.post(path, {"metadata": {"name": "a:\u00e9"}}).status == 201
+        assert server.get(f"{path}/a%3A%C3%A9").json["metadata"]["name"] == "a:\u00e9"
