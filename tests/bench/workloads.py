@@ -70,10 +70,12 @@ def creates(tag, seconds):
     """Objects with unique names."""
     yield "create-cm", load([op("POST", o.path("configmaps"), o.configmap(f"c-{tag}-@@N@@"))], seconds=seconds)
     yield "create-pod", load([op("POST", o.path("pods"), o.pod(f"c-{tag}-@@N@@"))], seconds=seconds)
+    deployment = o.deployment(f"c-{tag}-@@N@@", "start")
+    yield "create-deploy", load([op("POST", o.path("deployments"), deployment)], seconds=seconds)
 
 
 def updates(tag, seconds):
-    """Three ways to change a Deployment; each connection has one of its own."""
+    """Three ways to change a Deployment, and an applied Pod; each connection has one of its own."""
     name = f"d-{tag}-@@C@@"
     path = o.path("deployments", name)
     begin = [op("POST", o.path("deployments"), o.deployment(name, "start"))]
@@ -89,6 +91,10 @@ def updates(tag, seconds):
     query = "?fieldManager=bench&force=true"
     apply = op("PATCH", path + query, o.deployment(name, "n@@N@@"), [200, 201], ctype=APPLY)
     yield "apply-deploy", load([apply], Init=[apply], seconds=seconds)
+    pod = o.pod(f"p-{tag}-@@C@@")
+    pod["metadata"]["annotations"]["example.com/change"] = "n@@N@@"  # of a Pod's spec hardly anything may change
+    apply = op("PATCH", o.path("pods", f"p-{tag}-@@C@@") + query, pod, [200, 201], ctype=APPLY)
+    yield "apply-pod", load([apply], Init=[apply], seconds=seconds)
 
 
 def watches(tag, seconds):
