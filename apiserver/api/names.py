@@ -5,6 +5,7 @@ COMPAT: k8s.io/apimachinery/pkg/runtime/schema
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 
@@ -95,3 +96,18 @@ class GroupVersionResource(NamedTuple):
             if self.group
             else (f"/{self.version}, Resource={self.resource}")
         )
+
+
+_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?", re.ASCII)
+_STAGES = {None: 0, "beta": 1, "alpha": 2}
+
+
+def version_order(version: str) -> tuple[int, int, int, str]:
+    """A sort key: stable before beta before alpha, newer first, odd names last.
+
+    COMPAT: apimachinery CompareKubeAwareVersionStrings
+    """
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        return 9, 0, 0, version
+    return _STAGES[match[2]], -int(match[1]), -int(match[3] or 0), version

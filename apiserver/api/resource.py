@@ -108,6 +108,8 @@ class Resource:
     :param unstructured: its objects are treated as upstream treats custom resources: a value of the wrong type is what
         the schema says is wrong with the object (422) and no fault of the body (400); each version has a schema of its
         own, by which objects are checked, pruned and completed, when they are written and when they are read.
+    :param unserved: with ``unstructured``, the schemas of versions that are not served, by version: objects may be
+        stored in them.
     """
 
     group: str
@@ -138,6 +140,7 @@ class Resource:
     enabled: bool | None = None
     gate: FeatureGate | None = None
     unstructured: bool = False
+    unserved: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def group_version(self) -> GroupVersion:

@@ -65,8 +65,11 @@ def decode(request: Request, scope: Scope, validation: str) -> Object:
             version=kind.version,
             kind=kind.kind,
             registered=scope.kinds.registered,
-            unstructured=scope.resource.unstructured and not scope.subresource_kind,
+            versions=scope.kinds.version if scope.resource.unstructured and not scope.subresource_kind else None,
         )
+    except bodies.OtherVersionError as ex:
+        report(request, scope, ex.decoded, validation)
+        raise BadRequest(ex.message) from None
     except DecodeError as ex:
         raise BadRequest(ex.message) from None
     return finish(request, scope, decoded, validation)
@@ -74,6 +77,17 @@ def decode(request: Request, scope: Scope, validation: str) -> Object:
 
 def finish(request: Request, scope: Scope, decoded: Decoded, validation: str) -> Object:
     """Report unknown and duplicate fields as asked, and set defaults."""
+    report(request, scope, decoded, validation)
+    obj: Object = decoded.object
+    if not isinstance(obj.get("metadata"), dict):
+        obj["metadata"] = {}
+    scope.to_storage(obj)
+    scope.strategy.default(obj)
+    return obj
+
+
+def report(request: Request, scope: Scope, decoded: Decoded, validation: str) -> None:
+    """Warn of unknown and duplicate fields, or refuse them, as asked. :raises BadRequest:"""
     if decoded.strict and validation == "Strict":
         kind = scope.kind
         head = f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: '
@@ -81,9 +95,3 @@ def finish(request: Request, scope: Scope, decoded: Decoded, validation: str) ->
     if decoded.strict and validation == "Warn":
         for text in bodies.warnings(decoded.strict):
             request.warn(text)
-    obj: Object = decoded.object
-    if not isinstance(obj.get("metadata"), dict):
-        obj["metadata"] = {}
-    scope.to_storage(obj)
-    scope.strategy.default(obj)
-    return obj

@@ -1,12 +1,13 @@
 """The order of groups and versions in discovery.
 
-COMPAT: GroupPriorityMinimum and VersionPriority of kube-apiserver's own APIServices; apimachinery's
-CompareKubeAwareVersionStrings for everything else.
+COMPAT: GroupPriorityMinimum and VersionPriority of kube-apiserver's own APIServices.
 """
 
 from __future__ import annotations
 
-import re
+from apiserver.api.names import version_order
+
+__all__ = ["GROUPS", "group_order", "is_own", "version_order"]
 
 GROUPS = (
     "",
@@ -35,8 +36,6 @@ GROUPS = (
     "lifecycle.k8s.io",
 )
 _PLACE = {group: place for place, group in enumerate(GROUPS)}
-_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
-_STAGES = {None: 0, "beta": 1, "alpha": 2}
 
 
 def is_own(group: str) -> bool:
@@ -47,11 +46,3 @@ def is_own(group: str) -> bool:
 def group_order(group: str) -> tuple[int, str]:
     """A sort key: Kubernetes' own groups in their order, then the others by name."""
     return _PLACE.get(group, len(GROUPS)), group
-
-
-def version_order(version: str) -> tuple[int, int, int, str]:
-    """A sort key: stable before beta before alpha, newer first, odd names last."""
-    match = _VERSION.fullmatch(version)
-    if match is None:
-        return 9, 0, 0, version
-    return _STAGES[match[2]], -int(match[1]), -int(match[3] or 0), version

@@ -12,9 +12,8 @@ from typing import Any
 from apiserver.api.names import GroupVersionKind
 from apiserver.api.resource import Resource
 from apiserver.minors import minors
-from apiserver.schema import builtin, custom, definitions
+from apiserver.schema import builtin, custom, definitions, structural
 from apiserver.schema.check import PartCheck, SchemaCheck
-from apiserver.schema.decode import decode
 from apiserver.schema.types import Struct
 
 OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
@@ -33,7 +32,7 @@ class Kinds:
         self._schemas: dict[GroupVersionKind, Mapping[str, Any]] = {}
         self._unstructured: set[GroupVersionKind] = set()
         self._custom: dict[GroupVersionKind, Struct] = {}
-        self._bare: dict[GroupVersionKind, Struct] = {}
+        self._readers: dict[tuple[GroupVersionKind, bool], structural.Read] = {}
         self._checks: dict[GroupVersionKind, SchemaCheck] = {}
 
     def add(self, resources: Iterable[Resource]) -> None:
@@ -42,14 +41,18 @@ class Kinds:
             if resource.schema is not None:
                 self._schemas[resource.gvk] = resource.schema
                 if resource.unstructured:
-                    self._unstructured.add(resource.gvk)
+                    self._schemas |= _others(resource)
+                    self._unstructured |= {resource.gvk, *_others(resource)}
 
     def remove(self, resources: Iterable[Resource]) -> None:
         """Forget the kinds of these declarations."""
         for resource in resources:
-            for known in (self._schemas, self._custom, self._bare, self._checks):
-                known.pop(resource.gvk, None)
-            self._unstructured.discard(resource.gvk)
+            for gvk in (resource.gvk, *_others(resource)):
+                for known in (self._schemas, self._custom, self._checks):
+                    known.pop(gvk, None)
+                for defaults in (True, False):
+                    self._readers.pop((gvk, defaults), None)
+                self._unstructured.discard(gvk)
 
     def registered(self, group: str, version: str, kind: str) -> bool:
         """Whether there is such a kind, served or not."""
@@ -83,6 +86,11 @@ class Kinds:
             raise LookupError(f"no schema for {gvk}: declare Resource(schema=...)")
         return found
 
+    def version(self, gvk: tuple[str, str, str]) -> Struct | None:
+        """The type of a kind without a Go type, None when there is no such kind."""
+        kind = GroupVersionKind(*gvk)
+        return self.type_of(kind) if kind in self._unstructured else None
+
     def check_of(self, gvk: GroupVersionKind) -> SchemaCheck | None:
         """The check of a kind that brings its schema; None for built-in kinds, whose rules are in their strategies."""
         if gvk not in self._schemas:
@@ -94,25 +102,36 @@ class Kinds:
         schema = (self._schemas[gvk].get("properties") or {}).get(field)
         return PartCheck(schema, field) if schema is not None else None
 
-    def _compile(self, gvk: GroupVersionKind, defaults: bool = True) -> Struct:
+    def _compile(self, gvk: GroupVersionKind) -> Struct:
         loose = gvk in self._unstructured
-        return custom.kind(
-            self._schemas[gvk], self._types, version=gvk.version, name=gvk.kind, loose=loose, defaults=defaults
-        )
+        return custom.kind(self._schemas[gvk], self._types, version=gvk.version, name=gvk.kind, loose=loose)
 
     def complete(self, gvk: GroupVersionKind, obj: dict[str, Any]) -> None:
-        """Prune an object that was stored, and give it the defaults of its kind's schema, in place."""
-        decode(obj, self.type_of(gvk))
+        """Prune an object that was stored, and give it the defaults of its kind's schema, in place.
+
+        :param gvk: the storage version. An object that was stored in another one has the defaults of that one.
+        """
+        group, _, version = str(obj.get("apiVersion")).rpartition("/")
+        stored = GroupVersionKind(group, version, gvk.kind)
+        if stored != gvk and stored in self._unstructured:
+            self._reader(stored, defaults=True)(obj, None, None)
+            self.prune(gvk, obj)
+        else:
+            self._reader(gvk, defaults=True)(obj, None, None)
 
     def prune(self, gvk: GroupVersionKind, obj: dict[str, Any]) -> None:
         """Take from an object of another version, in place, what the schema of its kind does not have.
 
         COMPAT: a conversion sets no defaults
         """
-        found = self._bare.get(gvk)
+        self._reader(gvk, defaults=False)(obj, None, None)
+
+    def _reader(self, gvk: GroupVersionKind, *, defaults: bool) -> structural.Read:
+        found = self._readers.get((gvk, defaults))
         if found is None:
-            found = self._bare[gvk] = self._compile(gvk, defaults=False)
-        decode(obj, found)
+            made = structural.decoder(self._schemas[gvk], custom.object_meta(self._types), defaults=defaults)
+            found = self._readers.setdefault((gvk, defaults), made)
+        return found
 
     def describe(self, gvk: GroupVersionKind, path: str) -> str:
         """The description of a field (dotted path), "" when there is none."""
@@ -134,3 +153,9 @@ class Kinds:
 
     def _read(self, name: str) -> Mapping[str, Any]:
         return self._definitions.read(name)
+
+
+def _others(resource: Resource) -> dict[GroupVersionKind, Mapping[str, Any]]:
+    """The schemas of versions that are not served."""
+    group, kind = resource.group, resource.kind
+    return {GroupVersionKind(group, version, kind): schema for version, schema in resource.unserved.items()}

@@ -132,8 +132,20 @@ def split_version(api_version: str) -> tuple[str, str]:
     return group, version
 
 
+Kind = tuple[str, str, str]
+"""Group, version and kind."""
+Versions = Callable[[Kind], Node | None]
+"""The type of a kind, None for one that is not known."""
 Registered = Callable[[str, str, str], bool]
 """Whether (group, version, kind) is a kind that the server knows, served or not."""
+
+
+class OtherVersionError(DecodeError):
+    """The body is of another version than the URL; ``decoded``: what was made of it by that one."""
+
+    def __init__(self, message: str, decoded: Decoded) -> None:
+        super().__init__(message)
+        self.decoded = decoded
 
 
 def decode_object(
@@ -145,7 +157,7 @@ def decode_object(
     version: str,
     kind: str,
     registered: Registered,
-    unstructured: bool = False,
+    versions: Versions | None = None,
 ) -> Decoded:
     """Decode the body of a create or update of a built-in kind.
 
@@ -153,7 +165,8 @@ def decode_object(
 
     :param node: the type of the expected kind.
     :param registered: see :data:`Registered`.
-    :param unstructured: it is a kind without a Go type: another kind in the body is for validation to refuse.
+    :param versions: for a kind without a Go type, whose objects may say another kind (validation refuses that): the
+        types of its versions.
     :raises DecodeError: with the whole message of the 400 BadRequest answer.
     """
     wanted = group, version, kind
@@ -168,8 +181,8 @@ def decode_object(
     except BodyError as error:
         raise DecodeError(unrecognized(error.message, kind, data)) from None
     given = (*(split_version(api_version) if api_version else (group, version)), given_kind or kind)
-    if unstructured:
-        return _decode_unstructured(body, node, given, wanted)
+    if versions is not None:
+        return _decode_unstructured(body, node, given, wanted, versions)
     if given != wanted:
         raise DecodeError(_wrong_kind(given, wanted, registered))
     try:
@@ -185,15 +198,38 @@ def decode_object(
     return decoded
 
 
-def _decode_unstructured(body: Body, node: Node, given: tuple[str, str, str], wanted: tuple[str, str, str]) -> Decoded:
+def _decode_unstructured(body: Body, node: Node, given: Kind, wanted: Kind, versions: Versions) -> Decoded:
     """COMPAT: apiextensions-apiserver's schemaCoercingDecoder; unstructuredDefaulter"""
-    if given[:2] != wanted[:2]:
-        raise DecodeError(_other_version(given, wanted))
-    decoded = decode_body(body, node)
-    unknown = sorted(text for text in decoded.strict if text.startswith("unknown field "))
-    decoded.strict = [*(text for text in decoded.strict if not text.startswith("unknown field ")), *unknown]
+    same = given[:2] == wanted[:2]
+    known = node if same else versions(given)
+    try:
+        if known is not None:
+            decoded = decode(body.value, known)
+        else:
+            decoded = Decoded(body.value, _all_unknown(given, wanted, body))
+    except DecodeError as error:
+        _, version, kind = wanted
+        text = f"{kind} in version {quote(version)} cannot be handled as a {kind}: {error.message}"
+        raise DecodeError(text) from None
+    decoded.strict = [*_duplicates(body), *decoded.strict][:MAX_STRICT_ERRORS]
+    if not same:
+        raise OtherVersionError(_other_version(given, wanted), decoded)
     decoded.object["apiVersion"], decoded.object["kind"] = "/".join(wanted[:2]), given[2]
     return decoded
+
+
+def _all_unknown(given: Kind, wanted: Kind, body: Body) -> list[str]:
+    """COMPAT: a version that a definition does not have has no schema, and so no fields"""
+    if (given[0], given[2]) != (wanted[0], wanted[2]):
+        return []
+    return [f"unknown field {quote(name)}" for name in sorted({*body.value} - {"apiVersion", "kind", "metadata"})]
+
+
+def _duplicates(body: Body) -> list[str]:
+    found = sorted(body.duplicates.paths().items(), key=lambda item: item[1]) if body.duplicates is not None else []
+    texts = [f"duplicate field {quote(path_text(path))}" for path, _ in found]
+    lines = "\n".join(f"  {line}" for line in body.yaml_duplicates or ())
+    return [f"{_YAML_ERRORS}{lines}", *texts] if lines else texts
 
 
 def _other_version(given: tuple[str, str, str], wanted: tuple[str, str, str]) -> str:

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from apiserver.schema import structural
 from apiserver.schema.builtin import META, Types
-from apiserver.schema.decode import strict_decoder
 from apiserver.schema.types import (
     Anything,
     Boolean,
     Bytes,
-    Decoder,
     Field,
     Integer,
     IntOrString,
@@ -31,38 +30,38 @@ from apiserver.schema.types import (
 )
 
 
-def kind(
-    schema: Mapping[str, Any], types: Types, *, version: str, name: str, loose: bool = False, defaults: bool = True
-) -> Struct:
+def kind(schema: Mapping[str, Any], types: Types, *, version: str, name: str, loose: bool = False) -> Struct:
     """The type of a kind from its schema; apiVersion, kind and metadata are added.
 
     :param schema: OpenAPI v3, of the whole object.
     :param types: where ObjectMeta comes from.
     :param version: of the API, for messages (``v1.Guest``).
     :param name: of the kind.
-    :param defaults: whether fields that are not there get the schema's defaults.
     :param loose: a value of the wrong type is kept as it is, for the schema check to complain about.
     """
-    return _Compiler(types, loose, defaults).object(schema, name, f"{version}.{name}", _meta(types))
+    made = _Compiler(types, loose).object(schema, name, f"{version}.{name}", _meta(types))
+    if loose:
+        made.decoder = structural.decoder(schema, object_meta(types))
+    return made
+
+
+def object_meta(types: Types) -> Struct:
+    """The type of metadata."""
+    found = types.definition(f"{META}ObjectMeta")
+    assert isinstance(found, Struct)
+    return found
 
 
 class _Compiler:
-    def __init__(self, types: Types, loose: bool, defaults: bool) -> None:
-        self._defaults = defaults
+    def __init__(self, types: Types, loose: bool) -> None:
         self._types = types
         self._loose = loose
 
     def node(self, schema: Mapping[str, Any], name: str = "") -> Node:
         """The node of a schema; ``name`` is the field's, for messages."""
-        made = self._node(schema, name)
-        if self._loose:
-            _loosen(made)
-        return made
-
-    def _node(self, schema: Mapping[str, Any], name: str) -> Node:
         if schema.get("x-kubernetes-int-or-string"):
             return IntOrString("int32")
-        match schema.get("type"):
+        match schema.get("type") or ("object" if schema.get("properties") else ""):
             case "object":
                 return self._map_or_object(schema, name)
             case "array":
@@ -118,33 +117,9 @@ class _Compiler:
             self.node(schema, name),
             "keep",
             required=required,
-            default=schema.get("default") if self._defaults else None,
+            default=schema.get("default"),
             nullable=bool(schema.get("nullable")),
         )
-
-
-_SHAPES: Mapping[type, type] = {List: list, Map: dict, Struct: dict}
-
-
-def _loosen(node: Node) -> None:
-    """Have a node keep a value of another type as it is."""
-    wanted = _SHAPES.get(type(node))
-    made: list[Decoder] = []
-
-    def read(value: Any, path: Any, unknown: list[Any]) -> Any:
-        if wanted is not None and value.__class__ is wanted:
-            if not made:
-                made.append(strict_decoder(node))
-            return made[0](value, path, unknown)
-        # COMPAT: a whole number stays one however it is written
-        if value.__class__ is float and value.is_integer() and abs(value) < _WHOLE:
-            return int(value)
-        return value
-
-    node.decoder = read
-
-
-_WHOLE = float(1 << 63)
 
 
 def _meta(types: Types) -> dict[str, Field]:
@@ -152,5 +127,5 @@ def _meta(types: Types) -> dict[str, Field]:
     return {
         "apiVersion": Field("apiVersion", String(), keep),
         "kind": Field("kind", String(), keep),
-        "metadata": Field("metadata", types.definition(f"{META}ObjectMeta"), "always"),
+        "metadata": Field("metadata", object_meta(types), "always"),
     }

@@ -91,11 +91,6 @@ def decoder(node: Node) -> Decoder:
     return made
 
 
-def strict_decoder(node: Node) -> Decoder:
-    """The closure that refuses a value of another type, for a node whose own does not."""
-    return _MAKERS[type(node)](node)
-
-
 def zero(node: Node) -> Any:
     """What Go encodes for a field of this type that was never set, when it is always encoded."""
     if isinstance(node, Struct):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from apiserver.api.errors import InternalError
-from apiserver.api.names import GroupVersionKind
+from apiserver.api.names import GroupVersionKind, version_order
 from apiserver.api.resource import Resource, ScalePaths, Subresource
 from apiserver_plugins.apiextensions.columns import columns_of
 from apiserver_plugins.apiextensions.jsonpath import parse
@@ -32,9 +32,7 @@ def resources_of(definition: Object) -> list[Resource]:
 def _resource(definition: Object, version: Object, stored: str) -> Resource:
     spec, names = definition["spec"], definition["spec"]["names"]
     group, kind, plural = spec["group"], names["kind"], names["plural"]
-    schema = (version.get("schema") or {}).get("openAPIV3Schema") or _ANYTHING
-    if spec.get("preserveUnknownFields"):
-        schema = {**schema, "x-kubernetes-preserve-unknown-fields": True}
+    schema = _schema(spec, version)
     subresources = version.get("subresources") or {}
     selectable = [field["jsonPath"] for field in version.get("selectableFields") or ()]
     strategy = CustomResourceStrategy(
@@ -62,10 +60,16 @@ def _resource(definition: Object, version: Object, stored: str) -> Resource:
         storage_prefix=f"{group}/{plural}",
         storage_version=GroupVersionKind(group, stored, kind),
         **_conversion(spec, GroupVersionKind(group, version["name"], kind), stored),
-        deprecated=_deprecation(version, group, kind),
+        deprecated=_deprecation(spec, version),
         enabled=True,
         unstructured=True,
+        unserved={one["name"]: _schema(spec, one) for one in spec["versions"] if not one.get("served")},
     )
+
+
+def _schema(spec: Object, version: Object) -> Object:
+    schema: Object = (version.get("schema") or {}).get("openAPIV3Schema") or _ANYTHING
+    return {**schema, "x-kubernetes-preserve-unknown-fields": True} if spec.get("preserveUnknownFields") else schema
 
 
 def _conversion(spec: Object, kind: GroupVersionKind, stored: str) -> dict[str, Any]:
@@ -82,10 +86,17 @@ def _conversion(spec: Object, kind: GroupVersionKind, stored: str) -> dict[str, 
 _ANYTHING: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
-def _deprecation(version: Object, group: str, kind: str) -> str:
+def _deprecation(spec: Object, version: Object) -> str:
+    """COMPAT: defaultDeprecationWarning"""
     if not version.get("deprecated"):
         return ""
-    return version.get("deprecationWarning") or f"{group}/{version['name']} {kind} is deprecated"
+    if version.get("deprecationWarning"):
+        return str(version["deprecationWarning"])
+    group, kind, name = spec["group"], spec["names"]["kind"], version["name"]
+    better = [one["name"] for one in spec["versions"] if one.get("served") and not one.get("deprecated")]
+    newest = min(better, key=version_order, default=name)
+    use = f"; use {group}/{newest} {kind}" if version_order(newest) < version_order(name) else ""
+    return f"{group}/{name} {kind} is deprecated{use}"
 
 
 def _subresources(declared: Object, strategy: CustomResourceStrategy) -> Sequence[Subresource]:

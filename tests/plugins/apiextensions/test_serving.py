@@ -238,7 +238,7 @@ def test_versions_are_converted_and_told(server: ServerProcess) -> None:
     answer = server.get(path(crd, name="a", api="v1beta1"))
     assert answer.json()["spec"] == {"size": 1}
     assert answer.json()["apiVersion"] == f"{group_of(crd)}/v1beta1"
-    assert answer.headers["warning"] == f'299 - "{group_of(crd)}/v1beta1 Box is deprecated"'
+    assert answer.headers["warning"] == f'299 - "{group_of(crd)}/v1beta1 Box is deprecated; use {group_of(crd)}/v1 Box"'
     watch = server.watch(path(crd, api="v1beta1"), resourceVersion="0")
     assert next(watch)["object"]["apiVersion"] == f"{group_of(crd)}/v1beta1"
     watch.close()
