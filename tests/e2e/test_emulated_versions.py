@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from apiserver.schema import builtin
+from apiserver.schema.decode import decode
 from tests.kubectl import KUBECTLS, Kubectl
 from tests.server import ServerProcess
 
@@ -22,6 +25,16 @@ FIELDS = {
     "spec.containers.restartPolicy": 28,
     "spec.resources": 32,
     "spec.hostnameOverride": 34,
+}
+# Name for kubectl -> kind, group, and fields that every minor has.
+WORKLOAD_KINDS = {
+    "pods": ("Pod", "", "containers volumes nodeName"),
+    "services": ("Service", "", "ports selector clusterIP"),
+    "deployments": ("Deployment", "apps", "replicas selector template strategy"),
+    "statefulsets": ("StatefulSet", "apps", "serviceName volumeClaimTemplates updateStrategy"),
+    "daemonsets": ("DaemonSet", "apps", "selector template updateStrategy"),
+    "jobs": ("Job", "batch", "completions parallelism backoffLimit template"),
+    "cronjobs": ("CronJob", "batch", "schedule jobTemplate suspend"),
 }
 BETA = {28: "flowcontrol.apiserver.k8s.io/v1beta3"}
 
@@ -66,6 +79,30 @@ def test_explain_knows_the_fields_of_the_minor(kubectl: Kubectl, emulated: tuple
         assert ("FIELD:" in told) == known, field
     assert "replicas\t<integer>" in kubectl.run("explain", "deployment.spec", "--recursive")
     assert "GROUP:      batch" in kubectl.run("explain", "cronjobs")
+
+
+def test_explain_tells_of_every_workload(kubectl: Kubectl) -> None:
+    for resource, (kind, group, fields) in WORKLOAD_KINDS.items():
+        told = kubectl.run("explain", f"{resource}.spec")
+        assert f"KIND:       {kind}" in told
+        assert ("GROUP:" in told) == bool(group)
+        assert f"GROUP:      {group}" in told or not group
+        for field in fields.split():
+            assert f"  {field}\t<" in told
+
+
+def test_workloads_have_the_fields_of_the_minor_and_no_later_ones(
+    kubectl: Kubectl, emulated: tuple[int, ServerProcess]
+) -> None:
+    kubectl.run("apply", "-f", str(WORKLOADS))
+    shown = json.loads(kubectl.answer("get", "-f", str(WORKLOADS), "-o", "json"))["items"]
+    assert sorted(obj["kind"] for obj in shown) == sorted(kind for kind, _, _ in WORKLOAD_KINDS.values())
+    for obj in shown:
+        group, _, version = obj["apiVersion"].rpartition("/")
+        node = builtin.types(emulated[0]).kind(group, version, obj["kind"])
+        assert node is not None
+        assert decode(obj, node).strict == [], obj["kind"]
+    assert len(re.findall("^Name: ", kubectl.run("describe", "-f", str(WORKLOADS)), re.MULTILINE)) == len(shown)
 
 
 def test_workloads_are_applied_and_shown(kubectl: Kubectl) -> None:
