@@ -83,6 +83,8 @@ POD_JSON = {
 TEMPLATE = message({1: metadata("", labels=LABELS), 2: POD})
 TEMPLATE_JSON = {"metadata": {"labels": LABELS}, "spec": POD_JSON}
 ROLLING = message({1: message({1: 0, 2: 2, 3: ""}), 2: message({1: 1, 2: 0, 3: "25%"})})
+NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+"""What admission adds to a new Node."""
 REFERENCE = {"kind": "Pod", "name": "web"}
 
 
@@ -107,7 +109,7 @@ OBJECTS = [
         },
         {
             "spec": {"podCIDR": "10.1.0.0/24", "unschedulable": True,
-                     "taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}]},
+                     "taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}, NOT_READY]},
             "status": {"capacity": {"cpu": "4"}, "conditions": [
                 {"type": "Ready", "status": "True", "lastHeartbeatTime": f"{WORD}Z", "reason": "Well"}]},
         },
