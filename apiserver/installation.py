@@ -146,7 +146,12 @@ class Installation:
             codec = self._codecs[resource.key_prefix] = Codec(resource, older, complete)
         ttl = resource.ttl(shared.server.config) if resource.ttl is not None else None
         check = shared.kinds.check_of(resource.gvk if resource.unstructured else resource.storage_gvk)
-        return Store(resource, shared.server.storage, shared.server.feed, codec, shared.root, ttl or None, check)
+        seen = settle = None
+        if resource.unstructured and resource.gvk != resource.storage_gvk:
+            seen = functools.partial(shared.kinds.prune, resource.gvk)
+            settle = functools.partial(shared.kinds.prune, resource.storage_gvk)
+        feed, storage = shared.server.feed, shared.server.storage
+        return Store(resource, storage, feed, codec, shared.root, ttl or None, check, seen=seen, settle=settle)
 
     def _of_subresource(self, resource: Resource, store: Any, sub: Subresource) -> tuple[Any, Strategy]:
         if sub.scale is not None:

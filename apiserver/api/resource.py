@@ -36,11 +36,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class ScalePaths:
-    """Where a scaled object keeps its replicas, as field names; ``selector`` makes the text of its label selector."""
+    """Where a scaled object keeps its replicas, as field names; ``selector`` makes the text of its label selector.
+
+    ``versions``: where they are in each version, by apiVersion, for who owns them; empty = there is one version.
+    """
 
     replicas: tuple[str, ...] = ("spec", "replicas")
     status_replicas: tuple[str, ...] = ("status", "replicas")
     selector: Callable[[dict[str, Any]], str] = lambda _obj: ""
+    versions: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

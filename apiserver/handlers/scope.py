@@ -119,7 +119,10 @@ class Scope:
         return self.forms.decode(obj)
 
     def to_storage(self, obj: Object) -> Object:
-        """Bring an object of this version into the storage version, in place."""
+        """Bring an object of this version into the storage version, in place.
+
+        One without a Go type keeps what the storage version does not have until its store has checked it.
+        """
         resource = self.resource
         if self.subresource and self.kind != resource.gvk:
             return obj
@@ -128,6 +131,4 @@ class Scope:
             if resource.to_storage is not None:
                 resource.to_storage(obj)
             obj["kind"], obj["apiVersion"] = target.kind, str(target.group_version)
-            if resource.unstructured:
-                self.kinds.prune(target, obj)
         return obj

@@ -73,7 +73,8 @@ def record(scope: Scope, request: Request, options: WriteOptions, live: Object |
     own = bool(scope.subresource) and scope.kind != resource.gvk
     written = scope.kind if own else resource.gvk
     seen_live, seen_new = live, new
-    if not own and resource.from_storage is not None:
+    other = resource.unstructured and resource.gvk != resource.storage_gvk
+    if not own and (other or resource.from_storage is not None):
         seen_new = scope.forms.decode(EncodedObject.of(new))
         seen_live = scope.forms.decode(EncodedObject.of(live)) if live is not None else None
     managedfields.record_update(

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apiserver.api.encoded import EncodedObject
-from apiserver.api.errors import Conflict, Invalid
+from apiserver.api.errors import BadRequest, Conflict, InternalError, Invalid
 from apiserver.api.fields import FieldError
 from apiserver.api.names import GroupVersionKind
 from apiserver.api.resource import ScalePaths
@@ -22,6 +22,8 @@ from apiserver.registry.store import Store
 Object = dict[str, Any]
 SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 
+_UNSET = -(1 << 31)
+"""COMPAT: invalidSpecReplicas: what a patch of nothing must change"""
 _SHOWN_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
@@ -35,8 +37,12 @@ class ScaleStore:
     def __init__(self, parent: Store, paths: ScalePaths) -> None:
         self._parent = parent
         self._paths = paths
-        self._version = str(parent.resource.storage_gvk.group_version)
-        self._replicas: Mapping[str, tuple[str, ...] | None] = {self._version: paths.replicas}
+        resource = parent.resource
+        # COMPAT: a custom resource has owners in the version that was written, here as everywhere
+        own = resource.gvk if resource.unstructured else resource.storage_gvk
+        self._version = str(own.group_version)
+        self._replicas: Mapping[str, tuple[str, ...] | None] = {**paths.versions, self._version: paths.replicas}
+        self._text = f'the spec replicas field ".{".".join(paths.replicas)}"'
 
     def key(self, ctx: Context, name: str) -> str:
         """The storage key of the parent."""
@@ -44,7 +50,14 @@ class ScaleStore:
 
     def get(self, ctx: Context, name: str, options: GetOptions) -> EncodedObject:
         """The Scale of one object. :raises NotFound:"""
-        return EncodedObject.of(self._scale(self._parent.get(ctx, name, options).decode()))
+        obj = self._parent.seen(self._parent.get(ctx, name, options).decode())
+        if self._unset(obj):
+            raise InternalError(f"{self._text} does not exist")
+        return EncodedObject.of(self._scale(obj))
+
+    def _unset(self, obj: Object) -> bool:
+        """Whether an object says nothing of its replicas, which only those without a Go type can."""
+        return self._parent.resource.unstructured and _take(obj, self._paths.replicas) is None
 
     def update(
         self,
@@ -59,9 +72,13 @@ class ScaleStore:
 
         def change(_old: Object | None, stored: EncodedObject | None) -> Object:
             assert stored is not None, "an update without a create is never asked for a missing object"
-            obj = stored.decode()
+            obj = self._parent.seen(stored.decode())
             before = self._with_owners(obj)
+            if self._unset(obj):
+                before["spec"]["replicas"] = _UNSET
             scale = transform(before, EncodedObject.of(before))
+            if (scale.get("spec") or {}).get("replicas") == _UNSET:
+                raise BadRequest(f"{self._text} cannot be empty")
             self._check(scale, obj, name)
             _put(obj, self._paths.replicas, (scale.get("spec") or {}).get("replicas") or 0)
             # COMPAT: without a version in the body the change is unconditional

@@ -40,19 +40,13 @@ from apiserver.registry import deletion, metadata, names
 from apiserver.registry.codec import Codec
 from apiserver.registry.deletion import Grace
 from apiserver.registry.managedfields.timestamps import keep_times
+from apiserver.registry.problems import problems
 from apiserver.registry.translate import parse_revision, storage_errors
 from apiserver.schema.check import PartCheck, SchemaCheck
 from apiserver.storage.cache.feed import Feed
 from apiserver.storage.cache.resource import ResourceCache
 
 Object = dict[str, Any]
-
-_BLOCKING = frozenset(f"FieldValue{kind}" for kind in ("NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"))
-_UNCHECKED = (
-    "some validation rules were not checked because the object was invalid; correct the existing errors to complete "
-    "validation"
-)
-"""COMPAT: hasBlockingErr"""
 
 MODIFIED_TEXT = "the object has been modified; please apply your changes to the latest version and try again"
 
@@ -66,6 +60,9 @@ class Store:
     :param root: the key prefix of everything, such as ``/registry/``.
     :param ttl: seconds until an object vanishes, None = never.
     :param check: of the schema that the kind brings; objects that do not fit never get to the strategy's checks.
+    :param seen: takes from an object of the storage version, in place, what this version does not have; ``settle`` the
+        other way. For a kind whose versions have schemas of their own: its rules are those of the version that is
+        written, not those of the stored one.
     """
 
     def __init__(
@@ -77,6 +74,8 @@ class Store:
         root: str,
         ttl: int | None = None,
         check: SchemaCheck | None = None,
+        seen: Callable[[Object], None] | None = None,
+        settle: Callable[[Object], None] | None = None,
     ) -> None:
         self.resource = resource
         self.strategy: Strategy = resource.strategy
@@ -86,6 +85,8 @@ class Store:
         self.prefix = f"{root}{resource.key_prefix}/"
         self.ttl = ttl
         self._check: SchemaCheck | PartCheck | None = check
+        self._seen = seen
+        self._settle = settle
 
     @functools.cached_property
     def cache(self) -> ResourceCache:
@@ -151,12 +152,12 @@ class Store:
                 *metadata.validate(
                     obj["metadata"], self.resource.namespaced, strategy.validate_name, strategy.any_finalizer
                 ),
-                *self._problems(ctx, obj, None),
+                *problems(self.resource, self.strategy, self._check, ctx, obj),
             ]
             self._refuse(obj, errors)
             for warning in strategy.warnings_on_create(ctx, obj):
                 ctx.request.warn(warning)
-            strategy.canonicalize(obj)
+            self._canonicalize(obj)
             validate(obj, None)
             result = self._insert(ctx, obj, options.dry_run)
             stored = not options.dry_run
@@ -275,16 +276,30 @@ class Store:
 
     def _check_update(self, ctx: Context, obj: Object, old: Object) -> None:
         """Prepare and check a changed object, in upstream's order."""
+        if self._seen is not None:
+            old = self.seen(orjson.loads(orjson.dumps(old)))
         metadata.keep_server_fields(
             obj["metadata"], old["metadata"], lambda: self.strategy.prepare_for_update(ctx, obj, old)
         )
         errors = metadata.validate_update(obj["metadata"], old["metadata"], self.strategy.any_finalizer)
         # COMPAT: upstream checks metadata twice, in BeforeUpdate and in each kind's ValidateUpdate
-        errors = [*errors, *errors, *self._problems(ctx, obj, old)]
+        errors = [*errors, *errors, *problems(self.resource, self.strategy, self._check, ctx, obj, old)]
         self._refuse(obj, errors)
         for warning in self.strategy.warnings_on_update(ctx, obj, old):
             ctx.request.warn(warning)
+        self._canonicalize(obj)
+
+    def seen(self, obj: Object) -> Object:
+        """An object of the storage version, changed in place to what the rules of this version see of it."""
+        if self._seen is not None:
+            self._seen(obj)
+        return obj
+
+    def _canonicalize(self, obj: Object) -> None:
+        """Bring a checked object into the form to be stored."""
         self.strategy.canonicalize(obj)
+        if self._settle is not None:
+            self._settle(obj)
 
     def _check_version(self, obj: Object, old: Object, current: EncodedObject) -> None:
         """The resourceVersion in the body must be the stored one, or absent where the kind allows that."""
@@ -422,20 +437,6 @@ class Store:
             value = self.codec.encode(obj)
             revision = write(value)
         return self.codec.written(value, obj, revision, key)
-
-    def _problems(self, ctx: Context, obj: Object, old: Object | None) -> Sequence[FieldError]:
-        """What is wrong with an object, metadata excepted: by its schema, by its strategy, by its rules."""
-        strategy, resource = self.strategy, self.resource
-        if resource.unstructured and obj.get("kind") != resource.kind:
-            # COMPAT: customResourceValidator.ValidateTypeMeta
-            return [FieldError.invalid("kind", obj.get("kind"), f"must be {resource.kind}")]
-        errors = self._check.errors(obj, old) if self._check is not None else []
-        if errors and not resource.unstructured:
-            return errors
-        errors = [*errors, *(strategy.validate(ctx, obj) if old is None else strategy.validate_update(ctx, obj, old))]
-        if any(error.reason in _BLOCKING for error in errors):
-            return [*errors, FieldError.invalid("", None, _UNCHECKED)] if strategy.has_rules else errors
-        return [*errors, *strategy.check_rules(ctx, obj, old)]
 
     def _refuse(self, obj: Object, errors: Sequence[FieldError]) -> None:
         if errors:

@@ -10,9 +10,9 @@ from typing import Any
 
 from apiserver.api.errors import InternalError
 from apiserver.api.names import GroupVersionKind, version_order
-from apiserver.api.resource import Resource, ScalePaths, Subresource
+from apiserver.api.resource import Resource, Subresource
 from apiserver_plugins.apiextensions.columns import columns_of
-from apiserver_plugins.apiextensions.jsonpath import parse
+from apiserver_plugins.apiextensions.scale import paths_of, steps
 from apiserver_plugins.apiextensions.strategy import CustomResourceStatusStrategy, CustomResourceStrategy
 
 Object = Mapping[str, Any]
@@ -56,7 +56,7 @@ def _resource(definition: Object, version: Object, stored: str) -> Resource:
         schema=schema,
         columns=columns_of(version.get("additionalPrinterColumns")),
         selectable_fields=tuple(path[1:] for path in selectable),
-        subresources=tuple(_subresources(subresources, strategy)),
+        subresources=tuple(_subresources(spec, subresources, strategy)),
         storage_prefix=f"{group}/{plural}",
         storage_version=GroupVersionKind(group, stored, kind),
         **_conversion(spec, GroupVersionKind(group, version["name"], kind), stored),
@@ -99,26 +99,20 @@ def _deprecation(spec: Object, version: Object) -> str:
     return f"{group}/{name} {kind} is deprecated{use}"
 
 
-def _subresources(declared: Object, strategy: CustomResourceStrategy) -> Sequence[Subresource]:
+def _subresources(spec: Object, declared: Object, strategy: CustomResourceStrategy) -> Sequence[Subresource]:
     found = []
     if "status" in declared:
         found.append(Subresource("status", CustomResourceStatusStrategy(strategy)))
     scale = declared.get("scale")
     if scale is not None:
-        found.append(Subresource("scale", kind=AUTOSCALING, scale=_scale(scale)))
+        found.append(Subresource("scale", kind=AUTOSCALING, scale=paths_of(scale, _replicas(spec))))
     return found
 
 
-def _scale(declared: Object) -> ScalePaths:
-    where = declared.get("labelSelectorPath")
-    find = parse(where) if where else None
-
-    def selector(obj: dict[str, Any]) -> str:
-        found = find(obj) if find is not None else ()
-        return found[0] if found and isinstance(found[0], str) else ""
-
-    return ScalePaths(_steps(declared["specReplicasPath"]), _steps(declared["statusReplicasPath"]), selector)
-
-
-def _steps(path: str) -> tuple[str, ...]:
-    return tuple(path.strip(".").split("."))
+def _replicas(definition_spec: Object) -> dict[str, tuple[str, ...] | None]:
+    """Where the replicas are, by apiVersion; None in versions without the subresource."""
+    found: dict[str, tuple[str, ...] | None] = {}
+    for version in definition_spec["versions"]:
+        scale = (version.get("subresources") or {}).get("scale")
+        found[f"{definition_spec['group']}/{version['name']}"] = steps(scale["specReplicasPath"]) if scale else None
+    return found

@@ -7,6 +7,7 @@ COMPAT: apiextensions-apiserver/pkg/apiserver/schema/listtype ValidateListSetsAn
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -38,26 +39,31 @@ def list_errors(value: Any, schema: Schema, path: Path) -> list[FieldError]:
 
 
 def _concerns(schema: Schema) -> bool:
-    return schema.get("type") in ("array", "object")
+    return "items" in schema or "properties" in schema or "additionalProperties" in schema
 
 
 def _duplicates(value: list[Any], schema: Schema, path: Path) -> list[FieldError]:
     kind = schema.get("x-kubernetes-list-type")
-    if kind not in ("set", "map"):
+    if kind == "set":
+        return [FieldError.duplicate(path / i, value[i]) for i in _repeated(value)]
+    if kind != "map":
         return []
-    keys = schema.get("x-kubernetes-list-map-keys") or ()
-    seen: set[bytes] = set()
-    told: set[bytes] = set()
-    errors = []
     for i, item in enumerate(value):
-        entry = item
-        if kind == "map":
-            if not isinstance(item, dict):
-                continue
-            entry = {key: item[key] for key in keys if key in item}
-        encoded = orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)
-        if encoded in seen and encoded not in told:
-            told.add(encoded)
-            errors.append(FieldError.duplicate(path / i, entry))
-        seen.add(encoded)
-    return errors
+        if item is not None and not isinstance(item, dict):
+            return [FieldError.invalid(path / i, item, "must be an object for an array of list-type map")]
+    names = schema.get("x-kubernetes-list-map-keys") or ()
+    # COMPAT: what has no key is like all others without it
+    keys = [{name: item[name] for name in names if item is not None and name in item} for item in value]
+    return [FieldError.duplicate(path / i, keys[i]) for i in _repeated(keys)]
+
+
+def _repeated(values: list[Any]) -> list[int]:
+    """Where something stands for the second time; a third time is not told."""
+    times = Counter[bytes]()
+    found = []
+    for i, value in enumerate(values):
+        encoded = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        times[encoded] += 1
+        if times[encoded] == 2:
+            found.append(i)
+    return found

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 from apiserver.api.fields import FieldError, Path
 from apiserver.api.rest import Context
 from apiserver.api.strategy import Strategy, bump_generation, keep_status
+from apiserver_plugins.apiextensions.embedded import meta_errors
+from apiserver_plugins.apiextensions.finalizers import finalizer_warnings
 from apiserver_plugins.apiextensions.jsonpath import parse
 from apiserver_plugins.apiextensions.lists import list_errors
+from apiserver_plugins.apiextensions.scale import go_text, scale_errors
 
 if TYPE_CHECKING:
     from apiserver.cel.rules import Rules
 
 Object = dict[str, Any]
-_INT32 = (1 << 31) - 1
 
 
 class CustomResourceStrategy(Strategy):
@@ -49,8 +51,8 @@ class CustomResourceStrategy(Strategy):
         self._schema = schema
         self._has_status = has_status
         self._selectable: dict[str, Callable[[Any], list[Any]]] = {path[1:]: parse(path) for path in selectable}
-        self._replicas = [parse(scale[key]) for key in ("specReplicasPath", "statusReplicasPath")] if scale else []
-        self._replicas_paths = [scale["specReplicasPath"], scale["statusReplicasPath"]] if scale else []
+        self._scale = scale or {}
+        self._embeds = _has(schema, "x-kubernetes-embedded-resource")
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         if self._has_status:
@@ -64,34 +66,34 @@ class CustomResourceStrategy(Strategy):
         bump_generation(obj, old, *sorted(names))
 
     def validate(self, ctx: Context, obj: Object) -> list[FieldError]:
-        return [*self._scale_errors(obj), *list_errors(obj, self._schema, Path())]
+        return [*scale_errors(self._scale, obj), *self._embedded_errors(obj), *list_errors(obj, self._schema, Path())]
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        errors = self._scale_errors(obj)
-        if not list_errors(old, self._schema, Path()):
-            errors += list_errors(obj, self._schema, Path())
-        return errors
+        return [*scale_errors(self._scale, obj), *self._embedded_errors(obj), *self._list_errors(obj, old)]
 
-    def _scale_errors(self, obj: Object) -> list[FieldError]:
-        """COMPAT: ValidateScaleSpec, ValidateScaleStatus"""
-        errors = []
-        for path, find in zip(self._replicas_paths, self._replicas, strict=True):
-            found = find(obj)
-            value = found[0] if found else 0
-            if not isinstance(value, int) or isinstance(value, bool):
-                text = f"{path} accessor error: {_go_text(value)} is of the type {_go_type(value)}, expected int64"
-                errors.append(FieldError.invalid(path, 0, text))
-            elif value < 0:
-                errors.append(FieldError.invalid(path, value, "should be a non-negative integer"))
-            elif value > _INT32:
-                text = f"should be less than or equal to {_INT32}"
-                errors.append(FieldError.invalid(path, value, text))
-        return errors
+    def validate_status(self, obj: Object, old: Object) -> list[FieldError]:
+        """Problems of a changed status. COMPAT: statusStrategy.ValidateUpdate"""
+        return [*scale_errors(self._scale, obj, spec=False), *self._list_errors(obj, old)]
+
+    def _embedded_errors(self, obj: Object) -> list[FieldError]:
+        return meta_errors(obj, self._schema, Path()) if self._embeds else []
+
+    def _list_errors(self, obj: Object, old: Object) -> list[FieldError]:
+        """COMPAT: lists that were wrong before may stay so, and become worse"""
+        errors = list_errors(obj, self._schema, Path())
+        return errors if errors and not list_errors(old, self._schema, Path()) else []
+
+    def warnings_on_create(self, ctx: Context, obj: Object) -> list[str]:
+        return finalizer_warnings(obj["metadata"].get("finalizers") or ())
+
+    def warnings_on_update(self, ctx: Context, obj: Object, old: Object) -> list[str]:
+        before = old["metadata"].get("finalizers") or ()
+        return finalizer_warnings({*(obj["metadata"].get("finalizers") or ())}.difference(before))
 
     @functools.cached_property
     def _rules(self) -> Rules | None:
         """The rules in the schema, compiled when the first object is written; None when there are none."""
-        if not _has_rules(self._schema):
+        if not _has(self._schema, "x-kubernetes-validations"):
             return None
         # Loading CEL costs time and memory, and few definitions need it.
         from apiserver.cel.rules import Rules
@@ -114,35 +116,16 @@ class CustomResourceStrategy(Strategy):
         return {name: _shown(find(obj)) for name, find in self._selectable.items()}
 
 
-_GO_TYPES = ((bool, "bool"), (float, "float64"), (str, "string"), (dict, "map[string]interface {}"))
-
-
-def _go_type(value: Any) -> str:
-    return next((name for type_, name in _GO_TYPES if isinstance(value, type_)), "[]interface {}")
-
-
-def _go_text(value: Any) -> str:
-    """A value as Go's ``%v`` shows it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, dict):
-        return f"map[{' '.join(f'{key}:{_go_text(inner)}' for key, inner in sorted(value.items()))}]"
-    if isinstance(value, list):
-        return f"[{' '.join(map(_go_text, value))}]"
-    return "<nil>" if value is None else str(value)
-
-
-def _has_rules(schema: Any) -> bool:
+def _has(schema: Any, keyword: str) -> bool:
+    """Whether a keyword stands anywhere in a schema."""
     if isinstance(schema, Mapping):
-        return "x-kubernetes-validations" in schema or any(map(_has_rules, schema.values()))
-    return isinstance(schema, list) and any(map(_has_rules, schema))
+        return keyword in schema or any(_has(inner, keyword) for inner in schema.values())
+    return isinstance(schema, list) and any(_has(inner, keyword) for inner in schema)
 
 
 def _shown(found: Sequence[Any]) -> str:
     value = found[0] if found else None
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return "" if value is None else go_text(value)
 
 
 class CustomResourceStatusStrategy(Strategy):
@@ -159,7 +142,7 @@ class CustomResourceStatusStrategy(Strategy):
         self.parent = parent
 
     def prepare_for_update(self, ctx: Context, obj: Object, old: Object) -> None:
-        status, owners = obj.get("status"), obj["metadata"].get("managedFields")
+        has_status, status, owners = "status" in obj, obj.get("status"), obj["metadata"].get("managedFields")
         version = obj["metadata"].get("resourceVersion")
         for key in [key for key in obj if key not in ("apiVersion", "kind")]:
             del obj[key]
@@ -170,11 +153,11 @@ class CustomResourceStatusStrategy(Strategy):
                 obj["metadata"].pop(key, None)
             else:
                 obj["metadata"][key] = value
-        if status is not None:
+        if has_status:
             obj["status"] = status
 
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
-        return self.parent.validate_update(ctx, obj, old)
+        return self.parent.validate_status(obj, old)
 
     @property
     def has_rules(self) -> bool:  # type: ignore[override]  # read-only here

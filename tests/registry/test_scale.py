@@ -28,6 +28,9 @@ class OneObject:
     def get(self, _ctx: Context, _name: str, _options: GetOptions) -> EncodedObject:
         return self.object
 
+    def seen(self, obj: dict[str, Any]) -> dict[str, Any]:
+        return obj
+
     def update(self, _ctx: Context, _name: str, transform: Any, _options: Any, validate: Any) -> Any:
         old = self.object.decode()
         new = transform(old, self.object)

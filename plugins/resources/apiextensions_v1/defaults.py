@@ -15,7 +15,7 @@ from typing import Any
 
 from apiserver import SchemaCheck
 from apiserver.api.fields import FieldError, Path
-from apiserver_plugins.resources.apiextensions_v1.embedded import meta_errors
+from apiserver_plugins.apiextensions.embedded import meta_errors
 from apiserver_plugins.resources.apiextensions_v1.pruning import META, has_unknown
 
 Object = Mapping[str, Any]

@@ -1,6 +1,6 @@
 """Objects inside objects: what is wrong with their apiVersion, kind and metadata.
 
-Asked by :mod:`.defaults`.
+Asked by :mod:`.strategy` for custom resources, and for defaults in the schemas of their definitions.
 
 COMPAT: pkg/apiserver/schema/objectmeta Coerce, Validate
 """
