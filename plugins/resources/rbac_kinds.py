@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from apiserver import hookimpl
 from apiserver.api.resource import Resource
 from apiserver.api.server import Server
+from apiserver.api.strategy import Strategy
 from apiserver_plugins.resources.common.declarations import declare
-from apiserver_plugins.resources.common.deferred import ruled
+from apiserver_plugins.resources.common.deferred import MadeStrategy, ruled
 
 KINDS = """
 #GROUP/VERSION                KIND                PLURAL               SCOPE       SHORT NAMES  CATEGORIES
@@ -19,14 +20,19 @@ rbac.authorization.k8s.io/v1  RoleBinding         rolebindings         Namespace
 """
 
 
+def _guarded(plural: str, server: Server) -> dict[str, Strategy]:
+    """Rules that ask what the writer holds."""
+    return {"strategy": MadeStrategy(f"rbac_v1.{plural}", "strategy", server)}
+
+
 @hookimpl
 def apiserver_resources(server: Server) -> Iterable[Resource]:
     return declare(
         KINDS,
         {
-            "ClusterRole": ruled("rbac_v1.clusterroles", columns=False),
-            "ClusterRoleBinding": ruled("rbac_v1.clusterrolebindings"),
-            "Role": ruled("rbac_v1.roles", columns=False),
-            "RoleBinding": ruled("rbac_v1.rolebindings"),
+            "ClusterRole": {**ruled("rbac_v1.clusterroles", columns=False), **_guarded("clusterroles", server)},
+            "ClusterRoleBinding": {**ruled("rbac_v1.clusterrolebindings"), **_guarded("clusterrolebindings", server)},
+            "Role": {**ruled("rbac_v1.roles", columns=False), **_guarded("roles", server)},
+            "RoleBinding": {**ruled("rbac_v1.rolebindings"), **_guarded("rolebindings", server)},
         },
     )

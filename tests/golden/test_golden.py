@@ -35,7 +35,7 @@ AREAS = (
         "fieldvalidation",
         "health",
     ),
-    *("http", "lifecycle", "lists", "names", "negotiation", "network", "openapi", "patch", "pods", "policy"),
+    *("http", "lifecycle", "lists", "names", "negotiation", "network", "openapi", "patch", "pods", "policy", "rbac"),
     *("storage", "subresources", "tables", "watch", "workloads"),
 )
 SECONDS = 300

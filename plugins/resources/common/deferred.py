@@ -53,6 +53,27 @@ class DeferredStrategy(Strategy):
         return self._load().selectable_fields(obj)
 
 
+class MadeStrategy(DeferredStrategy):
+    """A strategy that needs the server: what the function ``name(server)`` of the module returns, called once."""
+
+    _OWN = DeferredStrategy._OWN | {"_server", "_made"}
+
+    def __init__(self, module: str, name: str, server: Server) -> None:
+        super().__init__(module, name)
+        self._server = server
+        self._made: Strategy | None = None
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in MadeStrategy._OWN:
+            return object.__getattribute__(self, name)
+        return super().__getattribute__(name)
+
+    def _load(self) -> Strategy:
+        if self._made is None:
+            self._made = load(self._module, self._name)(self._server)
+        return self._made
+
+
 class DeferredColumns(Sequence[Column]):
     """The columns of a module that is imported when they are looked at."""
 

@@ -1,20 +1,19 @@
-"""Labels and label selectors inside objects: checks, matching, and their text form.
+"""Labels and label selectors inside objects: checks and their text form.
 
 COMPAT: k8s.io/apimachinery/pkg/apis/meta/v1/validation ValidateLabelSelector; .../apis/meta/v1 LabelSelectorAsSelector
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from apiserver.api.fields import FieldError, Path
+from apiserver.api.labels import Selector, matches
 from apiserver.api.validation import label_value, qualified_name
 from apiserver_plugins.resources.common.values import invalid
 
-Selector = Mapping[str, Any]
-
-_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+__all__ = ["Selector", "format_selector", "is_empty", "label_errors", "matches", "query_selector", "selector_errors"]
 
 
 def label_errors(path: Path, labels: Mapping[str, str] | None) -> list[FieldError]:
@@ -62,29 +61,6 @@ def _expression_errors(path: Path, expression: Mapping[str, Any], check_values: 
 def is_empty(selector: Selector | None) -> bool:
     """Whether a selector has no requirement (it matches everything)."""
     return not selector or not (selector.get("matchLabels") or selector.get("matchExpressions"))
-
-
-def matches(selector: Selector | None, labels: Mapping[str, str] | None) -> bool | None:
-    """Whether ``labels`` are selected; None when the selector can't be used. No selector selects nothing."""
-    if selector is None:
-        return False
-    have = labels or {}
-    if any(have.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
-        return False
-    results = [_matches_expression(e, have) for e in selector.get("matchExpressions") or ()]
-    return None if None in results else all(results)
-
-
-def _matches_expression(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool | None:
-    operator, key = expression.get("operator"), expression.get("key", "")
-    values: Sequence[str] = expression.get("values") or ()
-    if operator not in _OPERATORS or bool(values) != (operator in ("In", "NotIn")):
-        return None
-    if operator == "Exists":
-        return key in labels
-    if operator == "DoesNotExist":
-        return key not in labels
-    return bool((labels.get(key) in values) == (operator == "In"))
 
 
 def query_selector(selector: Selector | None) -> str:

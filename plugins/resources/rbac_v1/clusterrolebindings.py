@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from apiserver.api.server import Server
+from apiserver.api.strategy import Strategy
+from apiserver_plugins.resources.rbac_v1.escalation import Guard
 from apiserver_plugins.resources.rbac_v1.rules import BindingStrategyBase, binding_columns
 
-STRATEGY = BindingStrategyBase(namespaced=False)
+
+def strategy(server: Server) -> Strategy:
+    """The rules of this kind."""
+    return BindingStrategyBase(Guard(server), namespaced=False)
+
+
 COLUMNS = binding_columns("clusterRoleBinding", "only reference a ClusterRole in the global namespace")

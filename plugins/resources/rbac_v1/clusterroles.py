@@ -6,8 +6,11 @@ from typing import Any
 
 from apiserver.api.fields import FieldError, Path
 from apiserver.api.rest import Context
+from apiserver.api.server import Server
+from apiserver.api.strategy import Strategy
 from apiserver_plugins.resources.common.selectors import selector_errors
 from apiserver_plugins.resources.common.workloads import unusable_selector
+from apiserver_plugins.resources.rbac_v1.escalation import Guard
 from apiserver_plugins.resources.rbac_v1.rules import RoleStrategyBase
 
 
@@ -30,4 +33,6 @@ class ClusterRoleStrategy(RoleStrategyBase):
         return errors
 
 
-STRATEGY = ClusterRoleStrategy(namespaced=False)
+def strategy(server: Server) -> Strategy:
+    """The rules of this kind."""
+    return ClusterRoleStrategy(Guard(server), namespaced=False)

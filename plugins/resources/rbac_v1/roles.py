@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from apiserver.api.server import Server
+from apiserver.api.strategy import Strategy
+from apiserver_plugins.resources.rbac_v1.escalation import Guard
 from apiserver_plugins.resources.rbac_v1.rules import RoleStrategyBase
 
-STRATEGY = RoleStrategyBase(namespaced=True)
+
+def strategy(server: Server) -> Strategy:
+    """The rules of this kind."""
+    return RoleStrategyBase(Guard(server), namespaced=True)

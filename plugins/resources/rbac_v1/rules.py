@@ -9,11 +9,12 @@ from typing import Any
 
 from apiserver.api.fields import FieldError, Path
 from apiserver.api.resource import Column
-from apiserver.api.rest import Context
-from apiserver.api.strategy import Strategy
+from apiserver.api.rest import Context, WriteOptions
+from apiserver.api.strategy import Finish, Strategy
 from apiserver.api.validation import dns_subdomain, path_segment
 from apiserver_plugins.resources.common.columns import AGE
 from apiserver_plugins.resources.common.values import invalid
+from apiserver_plugins.resources.rbac_v1.escalation import Guard
 
 GROUP = "rbac.authorization.k8s.io"
 ACCOUNT, USER, TEAM = "ServiceAccount", "User", "Group"
@@ -58,13 +59,25 @@ def _subject_errors(subject: dict[str, Any], path: Path, *, namespaced: bool) ->
 class RoleStrategyBase(Strategy):
     """What roles have in common: any name that can stand in a path.
 
+    :param guard: keeps writers from granting what they do not hold.
     :param namespaced: whether it is a Role.
     """
 
     allow_create_on_update = True
 
-    def __init__(self, *, namespaced: bool) -> None:
+    def __init__(self, guard: Guard, *, namespaced: bool) -> None:
+        self._guard = guard
         self.namespaced = namespaced
+
+    def begin_create(self, ctx: Context, obj: dict[str, Any], options: WriteOptions) -> Finish | None:
+        self._guard.check_role(ctx, obj, None)
+        return None
+
+    def begin_update(
+        self, ctx: Context, obj: dict[str, Any], old: dict[str, Any], options: WriteOptions
+    ) -> Finish | None:
+        self._guard.check_role(ctx, obj, old)
+        return None
 
     def validate_name(self, name: str, prefix: bool) -> list[str]:
         return path_segment(name, prefix=prefix)
@@ -79,12 +92,14 @@ class RoleStrategyBase(Strategy):
 class BindingStrategyBase(Strategy):
     """What bindings have in common.
 
+    :param guard: keeps writers from granting what they do not hold.
     :param namespaced: whether it is a RoleBinding.
     """
 
     allow_create_on_update = True
 
-    def __init__(self, *, namespaced: bool) -> None:
+    def __init__(self, guard: Guard, *, namespaced: bool) -> None:
+        self._guard = guard
         self.namespaced = namespaced
         self.roles = ("Role", "ClusterRole") if namespaced else ("ClusterRole",)
 
@@ -94,6 +109,16 @@ class BindingStrategyBase(Strategy):
         for subject in obj.get("subjects") or ():
             if subject.get("kind") in (USER, TEAM):
                 subject["apiGroup"] = subject.get("apiGroup") or GROUP
+
+    def begin_create(self, ctx: Context, obj: dict[str, Any], options: WriteOptions) -> Finish | None:
+        self._guard.check_binding(ctx, obj, None)
+        return None
+
+    def begin_update(
+        self, ctx: Context, obj: dict[str, Any], old: dict[str, Any], options: WriteOptions
+    ) -> Finish | None:
+        self._guard.check_binding(ctx, obj, old)
+        return None
 
     def validate_name(self, name: str, prefix: bool) -> list[str]:
         return path_segment(name, prefix=prefix)
