@@ -69,7 +69,7 @@ class SchemaCheck:
             except ValueError as ex:
                 return f'{".".join((*path, "pattern"))}: "{pattern}" is not a regular expression: {ex}'
         try:
-            _validator(_Plain().schema(self._schema, patterns=False))
+            _validator(_as_written(self._schema))
         except ValueError as ex:
             where, text = getattr(ex, "instance_path", ()), getattr(ex, "message", "") or str(ex)
             return ": ".join([".".join(map(str, where)), text] if where else [text])
@@ -81,6 +81,24 @@ class SchemaCheck:
         plain = _Plain()
         schema = plain.schema(self._schema)
         return None if plain.undecided else _validator(schema, plain.formats)
+
+
+def _as_written(schema: Any) -> Any:
+    """A schema for the question whether it is one: without what OpenAPI allows and JSON Schema draft 4 does not."""
+    if isinstance(schema, (list, tuple)):
+        return [_as_written(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        key: {name: _as_written(inner) for name, inner in value.items()}
+        if key in _NAMES and isinstance(value, Mapping)
+        else value
+        if key in ("default", "enum", "example", "required")
+        else _as_written(value)
+        for key, value in schema.items()
+        # Patterns are Go's and are looked at before; an empty list of names or values means none.
+        if key != "pattern" and not (key in ("enum", "required") and value in ([], ()))
+    }
 
 
 def _validator(schema: Any, checks: Mapping[str, Any] | None = None) -> Any:
