@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apiserver.api.names import GroupVersion, GroupVersionKind
+from apiserver.api.names import GroupVersion, GroupVersionKind, version_order
 from apiserver.api.resource import Resource
 from apiserver.api.settings import ConfigError
-from apiserver.handlers.priorities import is_own, version_order
+from apiserver.handlers.priorities import is_own
 from apiserver.registry.kinds import Kinds
 
 ALL = "api/all"

@@ -1,4 +1,4 @@
-"""The ``fieldPath`` of a rule: a path relative to the value, checked against its schema.
+"""A path relative to a value, checked against the value's schema: the ``fieldPath`` of a rule, a selectable field.
 
 Called when a definition is admitted and when a rule has failed. COMPAT: apiextensions schema/cel ValidFieldPath
 """
@@ -29,12 +29,23 @@ def normalized(text: str, schema: Schema) -> Path:
 
     :raises FieldPathError: it is no path, or not one of the schema's.
     """
+    return followed(text, schema)[0]
+
+
+def followed(text: str, schema: Schema, *, brackets: bool = True) -> tuple[Path, Schema]:
+    """The path as field errors show it, and the schema of the field that it leads to.
+
+    :param brackets: whether names may stand in brackets and quotes.
+    :raises FieldPathError: it is no path, or not one of the schema's.
+    """
     tokens = _TOKEN.findall(text)
     path, place = Path(""), 0
     while place < len(tokens):
+        if tokens[place] == "[" and not brackets:
+            raise FieldPathError("array notation is not allowed")
         name, place = _step(tokens, place)
         path, schema = _into(path, name, schema)
-    return path
+    return path, schema
 
 
 def _step(tokens: list[str], place: int) -> tuple[str, int]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from apiserver.api import regexp
+
 from . import syntax, times, wording
-from .libraries import EvaluationError
-from .libraries.regex import compiled
 
 FOR_STRINGS_AND_LISTS: Final = ("indexOf", "lastIndexOf")
 """Functions that the library has for strings, and that are declared for lists, too."""
@@ -30,11 +30,7 @@ def _bad_timestamp(text: str) -> bool:
 
 
 def _bad_expression(text: str) -> bool:
-    try:
-        compiled(text)
-    except EvaluationError:
-        return True
-    return False
+    return bool(regexp.problem(text))
 
 
 # overload -> place of the argument that must be right if it is a literal, its check, its name

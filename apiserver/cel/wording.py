@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .libraries.regex import go_error
+from apiserver.api.regexp import go_text
 
 _STATUS: Final = re.compile(r"^[A-Z_]+: ")
 _STATUS_END: Final = re.compile(r" \[[A-Z_]+\]\Z")
@@ -126,7 +126,7 @@ def runtime_error(text: str) -> str:
     """Why an expression could not be evaluated."""
     body = _STATUS_END.sub("", _STATUS.sub("", text))
     if body.startswith(_REGEX):
-        return go_error(body.removeprefix(_REGEX))
+        return go_text(body.removeprefix(_REGEX))
     for pattern, words in _RUNTIME_WORDS:
         match = pattern.fullmatch(body)
         if match:

@@ -17,11 +17,11 @@ import falcon
 import orjson
 
 from apiserver.api.errors import status_line
-from apiserver.api.names import GroupVersion, GroupVersionKind
+from apiserver.api.names import GroupVersion, GroupVersionKind, version_order
 from apiserver.api.resource import Resource
 from apiserver.handlers.endpoints import Endpoint
 from apiserver.handlers.negotiation import Output, negotiate, parse_accept
-from apiserver.handlers.priorities import group_order, version_order
+from apiserver.handlers.priorities import group_order
 from apiserver.handlers.response import write_bytes, write_value
 
 Object = dict[str, Any]

@@ -5,10 +5,6 @@ COMPAT: GroupPriorityMinimum and VersionPriority of kube-apiserver's own APIServ
 
 from __future__ import annotations
 
-from apiserver.api.names import version_order
-
-__all__ = ["GROUPS", "group_order", "is_own", "version_order"]
-
 GROUPS = (
     "",
     "apiregistration.k8s.io",

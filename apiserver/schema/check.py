@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from apiserver.api import regexp
 from apiserver.api.fields import FieldError, Path
 from apiserver.schema import formats
 from apiserver.schema.explain import explain, format_of, types_of
@@ -64,10 +65,8 @@ class SchemaCheck:
     def fault(self) -> str:
         """Why this is no schema at all, with the path to what is wrong in it; "" when it is one."""
         for path, pattern in _patterns(self._schema, ()):
-            try:
-                formats.expression(pattern)
-            except ValueError as ex:
-                return f'{".".join((*path, "pattern"))}: "{pattern}" is not a regular expression: {ex}'
+            if problem := regexp.problem(pattern):
+                return f'{".".join((*path, "pattern"))}: "{pattern}" is not a regular expression: {problem}'
         try:
             _validator(_as_written(self._schema))
         except ValueError as ex:
@@ -156,7 +155,7 @@ class _Plain:
         self.undecided = False
         self._inverted = False
 
-    def schema(self, schema: Any, *, patterns: bool = True) -> Any:
+    def schema(self, schema: Any) -> Any:
         """The schema, or True and False as they are."""
         if not isinstance(schema, Mapping):
             return schema
@@ -169,29 +168,29 @@ class _Plain:
             made["enum"] = [value for value in schema["enum"] if value is not None] or [_NOTHING]
         if types:
             made["type"] = [*types, "null"] if schema.get("nullable") and "null" not in types else [*types]
-        more = [*self._numbers(schema, types), *self._strings(schema, types, patterns)]
-        self._below(schema, made, patterns)
+        more = [*self._numbers(schema, types), *self._strings(schema, types)]
+        self._below(schema, made)
         if more:
             made["allOf"] = [*made.get("allOf", ()), *more]
         return made
 
-    def _below(self, schema: Schema, made: dict[str, Any], patterns: bool) -> None:
+    def _below(self, schema: Schema, made: dict[str, Any]) -> None:
         for key in _NAMES:
             if isinstance(schema.get(key), Mapping):
-                made[key] = {name: self._inner(one, patterns) for name, one in schema[key].items()}
+                made[key] = {name: self._inner(one) for name, one in schema[key].items()}
         for key in _LISTS:
             if isinstance(schema.get(key), (list, tuple)) and schema[key]:
-                made[key] = [self._inner(one, patterns, inverted=key == "oneOf") for one in schema[key]]
+                made[key] = [self._inner(one, inverted=key == "oneOf") for one in schema[key]]
         for key in _SCHEMAS:
             if isinstance(schema.get(key), (Mapping, bool)):
-                made[key] = self._inner(schema[key], patterns, inverted=key == "not")
+                made[key] = self._inner(schema[key], inverted=key == "not")
 
-    def _inner(self, schema: Any, patterns: bool, *, inverted: bool = False) -> Any:
+    def _inner(self, schema: Any, *, inverted: bool = False) -> Any:
         if isinstance(schema, (list, tuple)):
             return list(schema)
         before, self._inverted = self._inverted, self._inverted or inverted
         try:
-            return self.schema(schema, patterns=patterns)
+            return self.schema(schema)
         finally:
             self._inverted = before
 
@@ -216,7 +215,7 @@ class _Plain:
         elif form == "float":
             yield self._stricter({"minimum": -(1 << 24), "maximum": 1 << 24})
 
-    def _strings(self, schema: Schema, types: tuple[str, ...], patterns: bool) -> Iterator[dict[str, Any]]:
+    def _strings(self, schema: Schema, types: tuple[str, ...]) -> Iterator[dict[str, Any]]:
         form, pattern = format_of(schema, types), schema.get("pattern")
         if form and formats.known(form):
             self.formats[form] = functools.partial(formats.fits, form)
@@ -224,7 +223,7 @@ class _Plain:
             if not types:
                 # COMPAT: typeValidator.Validate: a format alone asks for a string, or lets a list pass
                 yield {"type": ["string", "array", "null"]}
-        if not pattern or not patterns:
+        if not pattern:
             return
         plain = _SAME_IN_RUST.fullmatch(pattern) and not any(two in pattern for two in ("--", "&&", "~~"))
         if plain:

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import functools
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
-from typing import Any
 from urllib.parse import urlsplit
 
-import re2
-
-from apiserver.api import validation
+from apiserver.api import regexp, validation
 
 _UUID = r"[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
 _CHANNEL = r"\s*(?:[01]?\d{1,2}|2[0-4]\d|25[0-5])\s*"
@@ -183,24 +179,9 @@ def fits(name: str, text: str) -> bool:
     return _NORMAL[name.replace("-", "")](text)
 
 
-@functools.lru_cache(maxsize=1024)
-def expression(pattern: str) -> Any:
-    """A pattern, compiled, in Go's syntax.
-
-    :raises ValueError: it is none.
-    """
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as wrong:
-        text = wrong.args[0]
-        raise ValueError(text.decode() if isinstance(text, bytes) else str(text)) from None
-
-
 def matches(pattern: str, text: str) -> bool:
     """Whether a pattern is found in a text; in none, when it is no regular expression."""
     try:
-        return expression(pattern).search(text) is not None
-    except ValueError:
+        return regexp.compiled(pattern).search(text) is not None
+    except regexp.RegexpError:
         return False

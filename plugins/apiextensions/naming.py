@@ -12,15 +12,14 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+
+from apiserver_plugins.apiextensions.approval import approval, is_protected
 
 Object = dict[str, Any]
 
 NAMES_ACCEPTED, ESTABLISHED, TERMINATING = "NamesAccepted", "Established", "Terminating"
 APPROVED = "KubernetesAPIApprovalPolicyConformant"
-APPROVAL = "api-approved.kubernetes.io"
 _ORDER = (NAMES_ACCEPTED, APPROVED, ESTABLISHED)
-_SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
 
 
 def is_true(definition: Mapping[str, Any], condition: str) -> bool:
@@ -68,7 +67,8 @@ def accept(definition: Object, others: Iterable[Mapping[str, Any]]) -> None:
         set_condition(definition, NAMES_ACCEPTED, "True", "NoConflicts", "no conflicts found")
     else:
         set_condition(definition, NAMES_ACCEPTED, "False", *problem)
-    _approve(definition, group)
+    if is_protected(group):
+        set_condition(definition, APPROVED, *approval(definition))
     if is_true(definition, ESTABLISHED):
         return
     if problem is None:
@@ -124,40 +124,3 @@ def _take_short_names(names: Object, asked: Mapping[str, Any], used: Collection[
 
 def _in_use(name: str) -> str:
     return f'"{name}" is already in use'
-
-
-# -- groups that are Kubernetes' own ---------------------------------------------------------------------------------
-
-
-def is_protected(group: str) -> bool:
-    """Whether a group belongs to the Kubernetes community. COMPAT: apihelpers.IsProtectedCommunityGroup"""
-    return group in ("k8s.io", "kubernetes.io") or group.endswith((".k8s.io", ".kubernetes.io"))
-
-
-def _approve(definition: Object, group: str) -> None:
-    if is_protected(group):
-        set_condition(definition, APPROVED, *approval(definition))
-
-
-def approval(definition: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Status, reason and message of the condition of a definition in such a group.
-
-    COMPAT: apihelpers.GetAPIApprovalState
-    """
-    annotation = (definition["metadata"].get("annotations") or {}).get(APPROVAL, "")
-    if not annotation:
-        return "False", "MissingAnnotation", f'protected groups must have approval annotation "{APPROVAL}", {_SEE}'
-    if annotation.startswith("unapproved"):
-        return "False", "UnapprovedAnnotation", f'not approved: "{annotation}"'
-    if _is_url(annotation):
-        return "True", "ApprovedAnnotation", f"approved in {annotation}"
-    text = f'protected groups must have approval annotation "{APPROVAL}" with either a URL or a reason starting with '
-    return "False", "InvalidAnnotation", f'{text}"unapproved", {_SEE}'
-
-
-def _is_url(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    return bool(parts.scheme and parts.netloc)

@@ -1,6 +1,6 @@
 """Removes the objects of a CustomResourceDefinition that is being deleted, and then lets the definition go.
 
-Called by :mod:`.controller`. Doing a step twice is harmless.
+Called by the rules of definitions (:func:`ask`) and by :mod:`.controller`. Doing a step twice is harmless.
 
 COMPAT: apiextensions-apiserver/pkg/controller/finalizer CRDFinalizer
 """
@@ -17,12 +17,21 @@ from apiserver_plugins.apiextensions.naming import TERMINATING, set_condition
 
 Object = dict[str, Any]
 FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+_PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
 
 
 def is_due(definition: Object) -> bool:
     """Whether a definition waits for its objects to be removed."""
     metadata = definition["metadata"]
     return bool(metadata.get("deletionTimestamp")) and FINALIZER in (metadata.get("finalizers") or ())
+
+
+def ask(definition: Object) -> None:
+    """Say, in place, that the removal was asked for, and have the definition wait for it."""
+    metadata = definition["metadata"]
+    if FINALIZER not in (metadata.get("finalizers") or ()):
+        metadata["finalizers"] = [*(metadata.get("finalizers") or ()), FINALIZER]
+    set_condition(definition, TERMINATING, "True", "InstanceDeletionPending", _PENDING)
 
 
 def mark(definition: Object) -> None:

@@ -14,13 +14,11 @@ from apiserver.api.durations import now
 from apiserver.api.fields import FieldError
 from apiserver.api.rest import Context
 from apiserver.api.strategy import StatusStrategy, Strategy, bump_generation, keep_status
+from apiserver_plugins.apiextensions import removal
 from apiserver_plugins.resources.apiextensions_v1 import validation
 from apiserver_plugins.resources.apiextensions_v1.warnings import format_warnings
 
 Object = dict[str, Any]
-
-FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
-TERMINATING = "Terminating"
 
 
 def storage_version(spec: Object) -> str | None:
@@ -83,10 +81,7 @@ class DefinitionStrategy(Strategy):
         if metadata.get("deletionTimestamp"):
             return False
         metadata["deletionTimestamp"] = now()
-        finalizers = metadata.get("finalizers") or []
-        if FINALIZER not in finalizers:
-            metadata["finalizers"] = [*finalizers, FINALIZER]
-        _set_terminating(obj)
+        removal.ask(obj)
         return True
 
 
@@ -96,19 +91,6 @@ def _remember_stored(obj: Object) -> None:
     known = status.get("storedVersions") or []
     if stored is not None and stored not in known:
         obj["status"] = {**status, "storedVersions": [*known, stored]}
-
-
-def _set_terminating(obj: Object) -> None:
-    condition = {
-        "type": TERMINATING,
-        "status": "True",
-        "lastTransitionTime": now(),
-        "reason": "InstanceDeletionPending",
-        "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
-    }
-    status = obj.get("status") or {}
-    conditions = [one for one in status.get("conditions") or () if one.get("type") != TERMINATING]
-    obj["status"] = {**status, "conditions": [*conditions, condition]}
 
 
 class DefinitionStatusStrategy(StatusStrategy):

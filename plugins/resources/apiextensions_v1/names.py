@@ -2,26 +2,22 @@
 
 Called by :mod:`.validation`.
 
-COMPAT: ValidateCustomResourceDefinitionNames; validateAPIApproval, apihelpers.GetAPIApprovalState
+COMPAT: ValidateCustomResourceDefinitionNames; validateAPIApproval
 """
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from apiserver.api.fields import FieldError, Path
 from apiserver.api.validation import dns_1035_label, dns_subdomain
+from apiserver_plugins.apiextensions import approval
 
 Object = Mapping[str, Any]
 
-APPROVAL = "api-approved.kubernetes.io"
 _MIXED = "may have mixed case, but should otherwise match: "
 _REQUIRED = ("plural", "singular", "kind", "listKind")
-_NEEDED = f'protected groups must have approval annotation "{APPROVAL}"'
-_SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
 
 
 def group_errors(group: str, path: Path) -> list[FieldError]:
@@ -63,49 +59,16 @@ def required_errors(names: Object, path: Path) -> list[FieldError]:
     return [FieldError.required(path / field) for field in _REQUIRED if not names.get(field)]
 
 
-class Approval(enum.Enum):
-    """What the annotation says."""
-
-    INVALID = enum.auto()
-    APPROVED = enum.auto()
-    BYPASSED = enum.auto()
-    MISSING = enum.auto()
-
-
 def approval_errors(definition: Object, old: Object | None) -> list[FieldError]:
     """Problems of the annotation that definitions in Kubernetes' own groups need."""
-    if not is_protected(definition["spec"].get("group") or ""):
+    if not approval.is_protected(definition["spec"].get("group") or ""):
         return []
-    annotation = _annotation(definition)
-    state = _approval(annotation)
-    if old is not None and _approval(_annotation(old)) is state:
+    _, reason, text = approval.approval(definition)
+    if old is not None and approval.approval(old).reason == reason:
         return []  # COMPAT: who does not touch the annotation is not bothered with it
-    path = Path("metadata.annotations").key(APPROVAL)
-    if state is Approval.MISSING:
-        return [FieldError.required(path, f"{_NEEDED}, {_SEE}")]
-    if state is Approval.INVALID:
-        text = f'{_NEEDED} with either a URL or a reason starting with "unapproved", {_SEE}'
-        return [FieldError.invalid(path, annotation, text)]
+    path = Path("metadata.annotations").key(approval.ANNOTATION)
+    if reason == approval.MISSING:
+        return [FieldError.required(path, text)]
+    if reason == approval.INVALID:
+        return [FieldError.invalid(path, approval.annotation(definition), text)]
     return []
-
-
-def is_protected(group: str) -> bool:
-    """Whether a group belongs to the Kubernetes community. COMPAT: IsProtectedCommunityGroup"""
-    return group in ("k8s.io", "kubernetes.io") or group.endswith((".k8s.io", ".kubernetes.io"))
-
-
-def _annotation(definition: Object) -> str:
-    found: str = (definition["metadata"].get("annotations") or {}).get(APPROVAL) or ""
-    return found
-
-
-def _approval(annotation: str) -> Approval:
-    if not annotation:
-        return Approval.MISSING
-    if annotation.startswith("unapproved"):
-        return Approval.BYPASSED
-    try:
-        url = urlsplit(annotation)
-    except ValueError:
-        return Approval.INVALID
-    return Approval.APPROVED if url.scheme and url.netloc else Approval.INVALID

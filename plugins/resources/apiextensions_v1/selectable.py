@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from apiserver.api.fields import FieldError, Path
+from apiserver.cel.fieldpaths import FieldPathError, followed
 from apiserver_plugins.resources.apiextensions_v1 import structural, view
 
 Object = Mapping[str, Any]
@@ -21,11 +22,6 @@ _TYPES = ("string", "boolean", "integer")
 _WRONG_TYPE = (
     "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."
 )
-_TOKEN = re.compile(r"[.\[\]]|'(?:[^'\\]|\\.)*'|[^.\[\]]+", re.DOTALL)
-
-
-class _WrongPath(Exception):
-    """What is wrong with a path."""
 
 
 def errors_of(spec: Object, too_many_before: frozenset[str]) -> Iterator[FieldError]:
@@ -52,50 +48,23 @@ def errors_of(spec: Object, too_many_before: frozenset[str]) -> Iterator[FieldEr
 
 
 def _field_errors(fields: Sequence[Object], schema: Object, path: Path, many: bool) -> Iterator[FieldError]:
-    known: set[tuple[str, ...]] = set()
+    known: set[Path] = set()
     for i, field in enumerate(fields):
         at, where = path / i / "jsonPath", field.get("jsonPath") or ""
         if not where:
             yield FieldError.required(at)
             continue
         try:
-            steps, found = _follow(where, schema)
-        except _WrongPath as ex:
+            place, found = followed(where, schema, brackets=False)
+        except FieldPathError as ex:
             yield FieldError.invalid(at, where, f"is an invalid path: {ex}")
             continue
-        if steps[0] == "metadata":
+        if re.match(r"metadata\b", place):
             yield FieldError.invalid(at, where, "must not point to fields in metadata")
         if found.get("type") not in _TYPES:
             yield FieldError.invalid(at, where, _WRONG_TYPE)
-        if steps in known:
+        if place in known:
             yield FieldError.duplicate(at, where)
-        known.add(steps)
+        known.add(place)
     if len(known) > MOST and not many:
         yield FieldError.too_many(path, len(known), MOST)
-
-
-def _follow(where: str, schema: Object) -> tuple[tuple[str, ...], Object]:
-    """The names in a path, and the schema of the field that it leads to.
-
-    :raises _WrongPath: it leads nowhere.
-    """
-    steps: list[str] = []
-    tokens = iter(_TOKEN.findall(where))
-    for token in tokens:
-        if token == "[":
-            raise _WrongPath("array notation is not allowed")
-        if token != ".":
-            raise _WrongPath(f"expected [ or . but got: {token}")
-        name = next(tokens, None)
-        if name is None:
-            raise _WrongPath("unexpected end of JSON path")
-        schema = _below(schema, name)
-        steps.append(name)
-    return tuple(steps), schema
-
-
-def _below(schema: Object, name: str) -> Object:
-    inner = schema["properties"].get(name) if schema.get("properties") else schema.get("additionalProperties")
-    if inner is None or inner is False:
-        raise _WrongPath("does not refer to a valid field")
-    return inner if isinstance(inner, Mapping) else {}

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from apiserver.api import regexp
 from apiserver.api.fields import FieldError, Path
 from apiserver_plugins.resources.apiextensions_v1.completeness import completeness_errors
-from apiserver_plugins.resources.common.goregexp import regexp_error
 
 Object = Mapping[str, Any]
 
@@ -150,7 +150,7 @@ def _value_errors(schema: Object, path: Path, skip_any: bool, skip_first: bool =
         yield from _nested_errors(inner, path / "oneOf" / i)
     if schema.get("not") is not None:
         yield from _nested_errors(schema["not"], path / "not")
-    problem = regexp_error(schema.get("pattern") or "")
+    problem = regexp.problem(schema.get("pattern") or "")
     if problem:
         text = f"must be a valid regular expression, but isn't: {problem}"
         yield FieldError.invalid(path / "pattern", schema["pattern"], text)

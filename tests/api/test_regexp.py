@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apiserver_plugins.resources.common.goregexp import regexp_error
+from apiserver.api.regexp import problem
 
 
 @pytest.mark.parametrize(
@@ -17,11 +17,11 @@ from apiserver_plugins.resources.common.goregexp import regexp_error
     ],
 )  # fmt: skip
 def test_what_go_understands(pattern: str) -> None:
-    assert regexp_error(pattern) == ""
+    assert problem(pattern) == ""
 
 
 @pytest.mark.parametrize(
-    ("pattern", "problem"),
+    ("pattern", "text"),
     [
         ("(a", "missing closing ): `(a`"),
         ("a)b", "unexpected ): `a)b`"),
@@ -55,5 +55,5 @@ def test_what_go_understands(pattern: str) -> None:
         ("(" * 1001, f"expression nests too deeply: `{'(' * 1001}`"),
     ],
 )
-def test_what_go_does_not_understand(pattern: str, problem: str) -> None:
-    assert regexp_error(pattern) == f"error parsing regexp: {problem}"
+def test_what_go_does_not_understand(pattern: str, text: str) -> None:
+    assert problem(pattern) == f"error parsing regexp: {text}"
