@@ -34,9 +34,6 @@ class Strategy:
     returns_deleted_object: bool = False
     """DELETE answers with the object, not with a Status."""
 
-    has_rules: bool = False
-    """There is something for :meth:`check_rules` to do: clients are told when it could not be done."""
-
     any_finalizer: bool = False
     """Finalizers may be names without a domain. COMPAT: kinds outside pkg/apis, whose validation does not ask for it"""
 
@@ -81,6 +78,11 @@ class Strategy:
     def validate_update(self, ctx: Context, obj: Object, old: Object) -> list[FieldError]:
         """Problems of a changed object, those of :meth:`validate` included where upstream repeats them."""
         return self.validate(ctx, obj)
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether there is something for :meth:`check_rules` to do: clients are told when it could not be done."""
+        return False
 
     def check_rules(self, ctx: Context, obj: Object, old: Object | None) -> list[FieldError]:
         """Problems that can only be looked for in an object that is otherwise what its schema says; last of all.

@@ -90,11 +90,15 @@ class Correlated:
     def item(self, index: int) -> Correlated | None:
         """An item, if its list is one of type map and it was there before."""
         if index not in self._children:
-            items = self._schema.get("items")
-            old = self._old_items.get(self._value[index]) if isinstance(self._value, list) else None
-            found = old is not None and isinstance(items, Mapping)
-            self._children[index] = Correlated(items, self._value[index], old) if found else None  # type: ignore[arg-type]
+            self._children[index] = self._item(index)
         return self._children[index]
+
+    def _item(self, index: int) -> Correlated | None:
+        items = self._schema.get("items")
+        old = self._old_items.get(self._value[index]) if isinstance(self._value, list) else None
+        if old is None or not isinstance(items, Mapping):
+            return None
+        return Correlated(items, self._value[index], old)
 
 
 def _unchanged(part: Correlated | None) -> bool:

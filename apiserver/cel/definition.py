@@ -91,12 +91,14 @@ class _Context:
 
     def below(self, schema: Schema, child: Any, declared: DeclaredType | None, step: str) -> _Context:
         most = _most_children(schema)
-        bounded = self.cardinality is not None and most is not None
+        cardinality = None
+        if self.cardinality is not None and most is not None:
+            cardinality = min(self.cardinality * most, MOST)
         return replace(
             self,
             root=False,
             within=self.within or bool(isinstance(child, Mapping) and child.get(_RULES)),
-            cardinality=min(self.cardinality * most, MOST) if bounded else None,  # type: ignore[operator]
+            cardinality=cardinality,
             above=declared if self.within else None,
             step=step,
         )

@@ -87,9 +87,9 @@ def timestamp(text: str) -> Timestamp | None:
     match = _RFC3339.fullmatch(text)
     if match is None:
         return None
-    numbers = [int(group) for group in match.groups()[:6]]
+    year, month, day, hour, minute, second = map(int, match.groups()[:6])
     try:
-        moment = datetime.datetime(*numbers, tzinfo=datetime.UTC)  # type: ignore[arg-type, misc]
+        moment = datetime.datetime(year, month, day, hour, minute, second, tzinfo=datetime.UTC)
     except ValueError:
         return None
     shift = 60 * (60 * int(match[9] or 0) + int(match[10] or 0)) * (-1 if match[8] == "-" else 1)

@@ -101,7 +101,7 @@ class CustomResourceStrategy(Strategy):
         return Rules(self._schema)
 
     @property
-    def has_rules(self) -> bool:  # type: ignore[override]  # read-only here
+    def has_rules(self) -> bool:
         return self._rules is not None
 
     def check_rules(self, ctx: Context, obj: Object, old: Object | None) -> list[FieldError]:
@@ -160,7 +160,7 @@ class CustomResourceStatusStrategy(Strategy):
         return self.parent.validate_status(obj, old)
 
     @property
-    def has_rules(self) -> bool:  # type: ignore[override]  # read-only here
+    def has_rules(self) -> bool:
         return self.parent.has_rules
 
     def check_rules(self, ctx: Context, obj: Object, old: Object | None) -> list[FieldError]:

@@ -293,6 +293,11 @@ def _variant(value: str, node: types.Variant) -> tuple[Reader, Writer]:
     return read, write
 
 
+def _always(message: Any) -> Callable[[], Any]:
+    """What gets a message that is there already."""
+    return lambda: message
+
+
 def _list(value: str, node: types.Node) -> tuple[Reader, Writer]:
     item = node.item if isinstance(node, types.List) else node
     read, write = _single(value, item)
@@ -308,7 +313,7 @@ def _list(value: str, node: types.Node) -> tuple[Reader, Writer]:
         for v in values:
             added = target.add()
             if v is not None:
-                write(v, lambda added=added: added)  # type: ignore[misc]  # binds the loop's value
+                write(v, _always(added))
 
     return (lambda values: [read(v) for v in values]), write_messages
 
@@ -327,7 +332,7 @@ def _map(value: str, node: types.Node) -> tuple[Reader, Writer]:
                 continue
             entry.value.SetInParent()
             if v is not None:  # a time that is zero
-                write(v, lambda entry=entry: entry.value)  # type: ignore[misc]  # binds the loop's value
+                write(v, _always(entry.value))
 
     def read_entries(entries: Any) -> Json:
         return {text(entry.key): read(entry.value) for entry in entries}

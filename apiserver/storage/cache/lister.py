@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from apiserver.api.encoded import EncodedObject
 from apiserver.api.rest import ListOptions
 from apiserver.storage.cache.resource import ResourceCache
+from apiserver.storage.cache.selection import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,11 @@ class CacheLister:
 
     def list(self, namespace: str = "", labels: Mapping[str, str] | None = None) -> Sequence[EncodedObject]:
         """All objects (of a namespace) that carry ``labels``, in key order."""
-        selector = _Labels(tuple(labels.items())) if labels else None
+        if not labels:
+            # Admission asks this for every write: what a request's list weighs up does not matter here.
+            selection = Selection(self._prefix(namespace), None, None)
+            return self._cache.snapshot().objects.range(selection.start, selection.end)
+        selector = _Labels(tuple(labels.items()))
         options = ListOptions(label_selector=selector, resource_version="0")
         return self._cache.list(self._prefix(namespace), options).items
 

@@ -18,7 +18,7 @@ def until(ask: Any, test: Any) -> httpx.Response:
     ends = time.monotonic() + 10
     while not test(answer := ask()) and time.monotonic() < ends:
         time.sleep(0.02)
-    return answer  # type: ignore[no-any-return]  # what was asked for
+    return answer
 
 
 @pytest.fixture

@@ -231,7 +231,8 @@ def test_status_and_scale_are_subresources(server: ServerProcess) -> None:
 
 
 def test_versions_are_converted_and_told(server: ServerProcess) -> None:
-    small = {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}}  # fmt: skip  # noqa: E501
+    spec = {"type": "object", "properties": {"size": {"type": "integer"}}}
+    small = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
     old = {**version("v1beta1", storage=False), "schema": small, "deprecated": True}
     crd = establish(server, definition(version(), old))
     created(server.post(path(crd), box("a", colour="blue")))
