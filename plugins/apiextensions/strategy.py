@@ -19,6 +19,7 @@ from apiserver_plugins.apiextensions.finalizers import finalizer_warnings
 from apiserver_plugins.apiextensions.jsonpath import parse
 from apiserver_plugins.apiextensions.lists import list_errors
 from apiserver_plugins.apiextensions.scale import go_text, scale_errors
+from apiserver_plugins.apiextensions.schemas import has
 
 if TYPE_CHECKING:
     from apiserver.cel.rules import Rules
@@ -52,7 +53,7 @@ class CustomResourceStrategy(Strategy):
         self._has_status = has_status
         self._selectable: dict[str, Callable[[Any], list[Any]]] = {path[1:]: parse(path) for path in selectable}
         self._scale = scale or {}
-        self._embeds = _has(schema, "x-kubernetes-embedded-resource")
+        self._embeds = has(schema, "x-kubernetes-embedded-resource")
 
     def prepare_for_create(self, ctx: Context, obj: Object) -> None:
         if self._has_status:
@@ -93,7 +94,7 @@ class CustomResourceStrategy(Strategy):
     @functools.cached_property
     def _rules(self) -> Rules | None:
         """The rules in the schema, compiled when the first object is written; None when there are none."""
-        if not _has(self._schema, "x-kubernetes-validations"):
+        if not has(self._schema, "x-kubernetes-validations"):
             return None
         # Loading CEL costs time and memory, and few definitions need it.
         from apiserver.cel.rules import Rules
@@ -114,13 +115,6 @@ class CustomResourceStrategy(Strategy):
 
     def selectable_fields(self, obj: Object) -> dict[str, str]:
         return {name: _shown(find(obj)) for name, find in self._selectable.items()}
-
-
-def _has(schema: Any, keyword: str) -> bool:
-    """Whether a keyword stands anywhere in a schema."""
-    if isinstance(schema, Mapping):
-        return keyword in schema or any(_has(inner, keyword) for inner in schema.values())
-    return isinstance(schema, list) and any(_has(inner, keyword) for inner in schema)
 
 
 def _shown(found: Sequence[Any]) -> str:

@@ -42,18 +42,23 @@ SYSCTLS = frozenset(
 )  # fmt: skip
 
 
-def app_armor(metadata: Object, spec: Object) -> Violation | None:
-    """COMPAT: appArmorProfile_1_0"""
-    values: set[str] = set()
+def _other_profiles(spec: Object, field: str) -> tuple[str, set[str]]:
+    """Who sets a profile of a type that is not allowed, and which types these are."""
+    types: set[str] = set()
 
     def bad(holder: Object) -> bool:
-        profile = context(holder).get("appArmorProfile")
+        profile = context(holder).get(field)
         if profile is None or profile.get("type") in PROFILES:
             return False
-        values.add(str(profile.get("type", "")))
+        types.add(str(profile.get("type", "")))
         return True
 
-    who = setters(bad(spec), names([one for one in containers(spec) if bad(one)]))
+    return setters(bad(spec), names([one for one in containers(spec) if bad(one)])), types
+
+
+def app_armor(metadata: Object, spec: Object) -> Violation | None:
+    """COMPAT: appArmorProfile_1_0"""
+    who, values = _other_profiles(spec, "appArmorProfile")
     annotations = metadata.get("annotations") or {}
     marked = sorted(
         f'{key}="{value}"'
@@ -194,16 +199,7 @@ def seccomp_annotations(metadata: Object, spec: Object) -> Violation | None:
 
 def seccomp(metadata: Object, spec: Object) -> Violation | None:
     """COMPAT: seccompProfileBaseline_1_19"""
-    kinds: set[str] = set()
-
-    def bad(holder: Object) -> bool:
-        profile = context(holder).get("seccompProfile")
-        if profile is None or profile.get("type") in PROFILES:
-            return False
-        kinds.add(str(profile.get("type", "")))
-        return True
-
-    who = setters(bad(spec), names([one for one in containers(spec) if bad(one)]))
+    who, kinds = _other_profiles(spec, "seccompProfile")
     if not who:
         return None
     text = f"{who} must not set securityContext.seccompProfile.type to {quoted(sorted(kinds))}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apiserver.api.fields import Path
+from apiserver_plugins.apiextensions.schemas import walk
 from apiserver_plugins.resources.apiextensions_v1 import conversion, lists, schema, structural, view
 from apiserver_plugins.resources.apiextensions_v1.pruning import has_unknown
 from apiserver_plugins.resources.apiextensions_v1.selectable import MOST
@@ -69,7 +70,7 @@ def _bundle_error(spec: Object) -> str:
 
 def _schema_rules(spec: Object, before: Object) -> schema.Rules:
     old = list(view.schemas(before))
-    parts = [part for one in old for part in view.walk(one)]
+    parts = [part for one in old for part in walk(one)]
     rules = lists.Rules(
         atomic_items=not any(_any(lists.item_errors(part, Path())) for part in parts),
         strict_keys=not any(_any(lists.key_errors(part, Path())) for part in parts),
@@ -93,7 +94,7 @@ def needs_structure(spec: Object) -> bool:
     return any(
         part.get("default") is not None or any(part.get(name) is not None for name in _EXTENSIONS)
         for one in view.schemas(spec)
-        for part in view.walk(one)
+        for part in walk(one)
     )
 
 
@@ -103,7 +104,7 @@ def _has_unpruned(one: Object) -> bool:
         return False
     return any(
         part.get("default") is not None and has_unknown(part["default"], part, embedded=part is one)
-        for part in view.walk(one)
+        for part in walk(one)
     )
 
 

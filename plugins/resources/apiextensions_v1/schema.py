@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from apiserver.api.fields import FieldError, Path
+from apiserver_plugins.apiextensions.schemas import has
 from apiserver_plugins.resources.apiextensions_v1 import defaults, lists, structural
-from apiserver_plugins.resources.apiextensions_v1.view import walk
 
 Object = Mapping[str, Any]
 
@@ -62,7 +62,7 @@ def schema_errors(schema: Object, path: Path, rules: Rules, *, status: bool) -> 
     if not errors and inconvertible:
         # COMPAT: told only when nothing else has told of it
         errors.append(FieldError.invalid(path, "", inconvertible))
-    if not errors and any("x-kubernetes-validations" in one for one in walk(schema)):
+    if not errors and has(schema, "x-kubernetes-validations"):
         # Loading CEL costs time and memory, and few definitions need it.
         from apiserver.cel.definition import rule_errors
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from apiserver.api.fields import FieldError, Path
+from apiserver_plugins.apiextensions.schemas import walk
 from apiserver_plugins.resources.apiextensions_v1 import names, schema, selectable, versions, view
 from apiserver_plugins.resources.apiextensions_v1.conversion import conversion_errors
 from apiserver_plugins.resources.apiextensions_v1.ratchets import Rules, rules_of_update
@@ -120,7 +121,7 @@ def _missing_schema_errors(spec: Object, all_schemas: bool) -> Iterator[FieldErr
 
 
 def _has_defaults(spec: Object) -> bool:
-    return any(part.get("default") is not None for one in view.schemas(spec) for part in view.walk(one))
+    return any(part.get("default") is not None for one in view.schemas(spec) for part in walk(one))
 
 
 def _version_list_errors(known: list[Object]) -> Iterator[FieldError]:

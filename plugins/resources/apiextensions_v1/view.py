@@ -64,23 +64,6 @@ def schemas(spec: Object) -> Iterator[dict[str, Any]]:
             yield schema
 
 
-def walk(schema: Any) -> Iterator[dict[str, Any]]:
-    """A schema and every schema in it. COMPAT: SchemaHas"""
-    if not isinstance(schema, dict):
-        return
-    yield schema
-    for field in ("items", "not", "additionalProperties", "additionalItems"):
-        inner = schema.get(field)
-        for one in inner if isinstance(inner, list) else (inner,):
-            yield from walk(one)
-    for field in ("allOf", "anyOf", "oneOf"):
-        for one in schema.get(field) or ():
-            yield from walk(one)
-    for field in ("properties", "patternProperties", "definitions", "dependencies"):
-        for one in (schema.get(field) or {}).values():
-            yield from walk(one)
-
-
 def has_status(subresources: Object | None) -> bool:
     """Whether the subresource ``status`` is on."""
     return (subresources or {}).get("status") is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from apiserver_plugins.apiextensions.schemas import walk
 from apiserver_plugins.resources.apiextensions_v1 import view
 
 Object = Mapping[str, Any]
@@ -24,7 +25,7 @@ _NUMBER_FORMATS = {"integer": ("int32", "int64"), "number": ("float", "double")}
 
 def format_warnings(spec: Object) -> list[str]:
     """Formats that are nothing but a remark, each once. COMPAT: GetUnrecognizedFormats"""
-    found = (one["format"] for schema in view.schemas(spec) for one in view.walk(schema) if _is_unknown(one))
+    found = (one["format"] for schema in view.schemas(spec) for one in walk(schema) if _is_unknown(one))
     return list(dict.fromkeys(f'unrecognized format "{text}"' for text in found))
 
 
